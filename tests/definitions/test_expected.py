@@ -126,7 +126,7 @@ def test_needs_name_each_run_once_and_nothing_that_is_quoted(paper: Paper) -> No
     rows = [{**row, "quoted": True} for row in paper.tables["tables"]["table_6_1"]["rows"]]
     table = {**paper.tables["tables"]["table_6_1"], "rows": rows}
     assert table_runs(table) == []
-    assert len(table_runs(paper.tables["tables"]["stack_language"])) == 9
+    assert len(table_runs(paper.tables["tables"]["stack_language"])) == 11
     assert len(figure_runs(paper.figures["figures"]["figure_2"])) == 3
     assert len(figure_runs(paper.figures["figures"]["figure_6_1"])) == 12
     claims = claim_runs(paper.claims)

@@ -35,7 +35,27 @@ class PanelDefinition(TypedDict):
     """One pair of axes."""
 
     label: str
-    series: Annotated[list[SeriesDefinition], Field(min_length=1, max_length=8)]
+    experiment: NotRequired[str]
+    """of its runs, if not the figure's"""
+    series: Annotated[list[SeriesDefinition], Field(min_length=1, max_length=16)]
+
+
+Function = Annotated[
+    str,
+    Field(
+        description='a function of this project as "package.module:name"',
+        pattern="^[a-z_][a-z0-9_.]*:[a-z_][a-z0-9_]*$",
+    ),
+]
+
+
+@closed
+class Finding(TypedDict):
+    """The sentence that the data say."""
+
+    path: Function
+    options: NotRequired[Options]
+    """arguments of the function beside the panels"""
 
 
 @closed
@@ -43,17 +63,16 @@ class Figure(TypedDict):
     """One figure."""
 
     title: str
+    """what it shows, where the data say nothing"""
     caption: str
     experiment: str
-    path: Annotated[
-        str,
-        Field(
-            description='a function of this project as "package.module:name"',
-            pattern="^[a-z_][a-z0-9_.]*:[a-z_][a-z0-9_]*$",
-        ),
-    ]
+    path: Function
     options: NotRequired[Options]
     """arguments of the function"""
+    any_device: NotRequired[bool]
+    """whether runs of one series may be of several devices"""
+    finding: NotRequired[Finding]
+    """makes the title of the data"""
     panels: Annotated[list[PanelDefinition], Field(min_length=1)]
 
 
@@ -66,8 +85,13 @@ class Figures(TypedDict):
 
 def figure_runs(figure: Figure) -> Runs:
     """Return the runs behind a figure."""
-    series = [one["variant"] for panel in figure["panels"] for one in panel["series"]]
-    return [(figure["experiment"], variant) for variant in dict.fromkeys(series)]
+    return list(
+        dict.fromkeys(
+            (panel.get("experiment", figure["experiment"]), one["variant"])
+            for panel in figure["panels"]
+            for one in panel["series"]
+        )
+    )
 
 
 def figure_places(figures: Figures) -> Iterator[tuple[str, Place, str]]:

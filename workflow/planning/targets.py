@@ -201,11 +201,11 @@ class Targets:
         """The files behind everything that the configuration selects, the report left out.
 
         Claims and tables of corpora are among them where a paper is selected, not only experiments
-        of it: they need runs and data of others.
+        of it: they need runs and data of others. So does a figure of several papers' experiments.
         """
         files = [file for name in self.plan.selected for file in self.files(name)]
         for paper in self.papers.values():
-            files += self._drawn_from(paper, set(paper.experiments) & set(self.plan.selected))
+            files += self._drawn_from(paper, set(self.plan.selected))
         files += [f for p in self._whole for f in (*self.claims(p), *self._corpora(p))]
         return list(dict.fromkeys(files))
 

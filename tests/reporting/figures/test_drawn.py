@@ -1,13 +1,17 @@
 """A figure's numbers as they are read from what was drawn, and its slim SVG."""
 
+import io
 import re
 from xml.etree import ElementTree
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pytest
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LogNorm
 
 from workflow.reporting.figures.drawn import drawn
-from workflow.reporting.figures.style import rendered
+from workflow.reporting.figures.style import INK, grid, name_ends, rendered, styled
 
 
 def test_lines_bars_points_and_shades_are_read() -> None:
@@ -49,3 +53,52 @@ def test_an_svg_is_slim_and_keeps_its_texts_and_looks() -> None:
     assert not any(re.search(r"\.\d\d", path) for path in paths)
     named = set(re.findall(r'(?:href="#|url\(#)([^")]+)', svg))
     assert named and named <= set(re.findall(r' id="([^"]+)"', svg))
+
+
+def test_an_svg_takes_its_ink_from_the_page() -> None:
+    with styled():
+        figure, axes = plt.subplots()
+        axes.plot([1, 2], [3, 4], color=INK)
+        svg = rendered(figure, "svg").decode()
+        png = np.asarray(plt.imread(io.BytesIO(rendered(figure, "png"))))
+    assert svg.count(INK) == 1 and "prefers-color-scheme:dark" in svg
+    assert svg.count("currentColor") > 5 and "#ffffff" not in svg
+    assert png[0, 0].tolist() == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "text", ["a $5 bill and a $1 bill", "$$", "$\\frac{$", "a\x07\x00b\uffff", "<a & b>", "x_1^2"]
+)
+def test_texts_are_shown_as_they_are(text: str) -> None:
+    with styled():
+        figure, axes = plt.subplots()
+        axes.set_title(text)
+        axes.set_xticks([0], [text])
+        for kind in ("pdf", "png"):
+            assert rendered(figure, kind)
+        svg = ElementTree.fromstring(rendered(figure, "svg"))
+    plain = re.sub("[\x00\x07\uffff]", "\ufffd", text)
+    assert [one for one in svg.itertext() if one.strip()].count(plain) == 2
+
+
+def test_numbers_of_logarithmic_axes_are_powers() -> None:
+    with styled():
+        figure, (axes,) = grid(1, 1, 2)
+        axes.plot([1, 1000], [1, 2])
+        axes.set_xscale("log")
+        figure.colorbar(ScalarMappable(LogNorm(1e-4, 1)), ax=axes)
+        svg = ElementTree.fromstring(rendered(figure, "svg"))
+    texts = "".join("".join(svg.itertext()).split())
+    assert "$" not in texts
+    assert "10\N{MINUS SIGN}4" in texts and "102" in texts
+
+
+def test_names_at_the_ends_of_lines_do_not_overlap() -> None:
+    figure, (axes,) = grid(1, 1, 2)
+    axes.set_ylim(0, 100)
+    ends = [(100.0, "a", "#111111"), (99.0, "b", "#222222"), (1.0, "c", "#333333")]
+    name_ends(axes, ends)
+    figure.canvas.draw()
+    boxes = {text.get_text(): text.get_window_extent() for text in axes.texts}
+    assert boxes["b"].y1 <= boxes["a"].y0 and boxes["c"].y1 < boxes["b"].y0
+    assert boxes["a"].x0 > axes.get_window_extent().x1

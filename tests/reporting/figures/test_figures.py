@@ -4,11 +4,9 @@ import re
 import statistics
 import struct
 import zlib
-from collections.abc import Mapping
 from dataclasses import replace
-from itertools import combinations, pairwise
+from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import matplotlib.colors
 import numpy as np
@@ -17,12 +15,12 @@ from matplotlib.figure import Figure
 
 from tests.reporting.synthetic import Results, lines, one_run, outcomes
 from tests.sealing import put
+from workflow.definitions.figures import figure_runs
 from workflow.definitions.paper import Paper
 from workflow.files import read_sidecar
-from workflow.reporting.figures import drawing, exact_spans, histograms, receptive_fields, sweep
+from workflow.reporting.figures import drawing, exact_spans, histograms, receptive_fields
 from workflow.reporting.figures.drawing import KINDS, plot
 from workflow.reporting.figures.panels import (
-    Panel,
     Series,
     missing,
     not_run,
@@ -30,17 +28,16 @@ from workflow.reporting.figures.panels import (
     panels,
     seeds,
 )
-from workflow.reporting.figures.style import IN_GREY, LOOKS, looks_by_label
+from workflow.reporting.figures.style import DASHES, INK, MECHANISMS, OTHERS, looks
 from workflow.reporting.measures import Measures
 from workflow.reporting.tables.long_form import build
 from workflow.runtime.errors import ReportingError
 from workflow.runtime.integrity import read_verified
 
-NAMES = ("figure_2", "figure_6_1", "stack_temperature", "stack_exact_spans")
+NAMES = ("figure_2", "figure_6_1", "stack_exact_spans")
 DRAW = {
     "figure_2": receptive_fields.draw,
     "figure_6_1": histograms.draw,
-    "stack_temperature": sweep.draw,
     "stack_exact_spans": exact_spans.draw,
 }
 
@@ -97,7 +94,8 @@ def test_without_any_run_a_figure_is_a_line_that_says_so(
     assert sidecar["not_run"] == [panel["label"] for panel in sidecar["panels"]]
     (axes,) = made[0].axes
     assert [text.get_text() for text in axes.texts] == ["not run"]
-    assert words(made[0]) == f"Not run: {'; '.join(dict.fromkeys(sidecar['not_run']))}."
+    said = " ".join(words(made[0]).split())
+    assert said == f"Not run: {'; '.join(dict.fromkeys(sidecar['not_run']))}."
     assert made[0].get_size_inches()[1] < 1
 
 
@@ -113,36 +111,32 @@ def test_what_was_not_run_is_named(paper: Paper, results: Results) -> None:
     )
 
 
-def test_figure_2_shows_the_sequence_and_the_four_fields(paper: Paper, measures: Measures) -> None:
+def test_figure_2_shows_what_is_needed_read_and_missed(paper: Paper, measures: Measures) -> None:
     run = measures.of("stack_language", "uniform_soft")[0]
-    symbols = run.array("receptive_field.example_symbols")
     figure = drawn(paper, "figure_2", measures)
-    truth, discrete, soft, penalty = figure.axes[:4]
-    assert [axes.get_title() for axes in (truth, discrete, soft, penalty)] == [
-        "true dependencies",
-        "discrete + penalty",
-        "soft",
-        "soft + penalty",
-    ]
-    for axes in figure.axes[:4]:
-        assert [label.get_text() for label in axes.get_xticklabels()] == symbols[:-1]
-        assert [label.get_text() for label in axes.get_yticklabels()] == symbols[1:]
-    field = soft.images[0].get_array()
-    assert field.tolist() == run.array("receptive_field.example_field")
-    assert truth.images[0].get_array().tolist() == run.array("receptive_field.example_span")
-    assert "".join(symbols) in words(figure)
-    shade = soft.images[0].norm
-    assert [float(shade(entry)) for entry in (0.0001, 0.01, 1)] == pytest.approx([0, 0.5, 1])
-    assert "log scale" in figure.axes[4].get_ylabel()
+    titles = [axes.get_title() for axes in figure.axes]
+    assert titles == ["discrete + penalty", "soft", "soft + penalty"]
+    axes = figure.axes[1]
+    field, needed = (
+        np.array(run.array(f"receptive_field.example_{name}")) for name in ("field", "span")
+    )
+    colors = np.asarray(axes.images[0].get_array())
+    blue, orange = map(matplotlib.colors.to_rgb, (receptive_fields.NEEDED, receptive_fields.OTHER))
+    assert np.allclose(colors[needed > 0, :3], blue) and np.allclose(
+        colors[needed == 0, :3], orange
+    )
+    shades = 1 + np.log10(np.maximum(field, 1e-4)) / 4
+    assert np.allclose(colors[..., 3], shades)
+    missed = {(int(x), int(y)) for x, y in axes.lines[0].get_xydata()}
+    assert missed == {(x, y) for y, x in np.argwhere((needed > 0) & (field <= 1e-4))}
+    assert "".join(run.array("receptive_field.example_symbols")) in words(figure)
 
 
 def test_figure_6_1_marks_the_papers_means(paper: Paper, measures: Measures) -> None:
     figure = drawn(paper, "figure_6_1", measures)
     (axes,) = figure.axes
-    marked = {line.get_xdata()[0] for line in axes.lines}
-    assert {0.69, 0.71} <= marked
-    legend = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert re.fullmatch(r"soft: \S+±\S+ \(paper: 0\.69\)", legend[0])
+    assert {0.69, 0.71} <= {line.get_xdata()[0] for line in axes.lines}
+    assert re.fullmatch(r"━ soft \S+±\S+ ▼0\.69", axes.texts[0].get_text())
     assert "IMDB" in words(figure)
 
 
@@ -165,33 +159,22 @@ def test_figure_6_1_says_what_table_6_1_says(paper: Paper, results: Results) -> 
         and (one["metric"], one["spread_over"]) == ("tau_norm", "examples")
     )
     (axes,) = drawn(paper, "figure_6_1", read).axes
-    legend = axes.get_legend().get_texts()[0].get_text()
     assert cell["mean"] == "0.35" and cell["std"][:5] == "0.360"
-    assert legend == "soft: 0.35±0.36 (paper: 0.69)"
+    assert axes.texts[0].get_text() == "━ soft 0.35±0.36 ▼0.69"
 
 
-def test_figure_6_1_widens_its_axis_rather_than_hide_values(paper: Paper, results: Results) -> None:
+def test_figure_6_1_counts_values_beyond_its_axis_in_the_outermost_bar(
+    paper: Paper, results: Results
+) -> None:
     path = results.add("text_classification", "sst_soft", 0)
     measures = read_verified(path)
     taus = measures["evaluators"]["attention_importance"]["arrays"]["tau_norm"]
     taus[:2] = [-0.73, -0.5]
     put(path, measures)
-    figure = drawn(paper, "figure_6_1", Measures.read(results.measures))
-    (axes,) = figure.axes
-    low, high = axes.get_xlim()
-    assert low == pytest.approx(-0.8) and high == pytest.approx(1.0)
-    assert sum(patch.get_height() for patch in axes.patches[1:]) == pytest.approx(100)
-
-
-def test_sweep_is_in_the_order_of_its_setting(paper: Paper, measures: Measures) -> None:
-    figure = drawn(paper, "stack_temperature", measures)
-    line = figure.axes[0].lines[0]
-    assert list(line.get_xdata()) == [0.5, 1.0, 2.0]
-    values = [
-        one.number("receptive_field.precision")
-        for one in measures.of("stack_language", "uniform_discrete_penalty")
-    ]
-    assert line.get_ydata()[1] == pytest.approx(sum(values) / 3)
+    (axes,) = drawn(paper, "figure_6_1", Measures.read(results.measures)).axes
+    assert axes.get_xlim() == (0, 1)
+    heights = [patch.get_height() for patch in axes.patches[1:]]
+    assert sum(heights) == pytest.approx(100) and heights[0] >= 200 / len(taus) - 1e-9
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -199,37 +182,6 @@ def test_axes_are_labelled(paper: Paper, measures: Measures, name: str) -> None:
     figure = drawn(paper, name, measures)
     assert any(axes.get_xlabel() for axes in figure.axes)
     assert any(axes.get_ylabel() for axes in figure.axes)
-
-
-def grey(look: Mapping[str, Any]) -> float:
-    red, green, blue = matplotlib.colors.to_rgb(look["color"])
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def test_series_differ_in_grey_and_in_mark() -> None:
-    for some in (LOOKS[:IN_GREY], LOOKS[IN_GREY:]):
-        light = [grey(look) for look in some]
-        steps = [after - before for before, after in pairwise(light)]
-        assert min(steps) > 0.1
-    assert len({look["linestyle"] for look in LOOKS}) == len(LOOKS)
-    assert len({look["marker"] for look in LOOKS}) == len(LOOKS)
-
-
-CURVES = [
-    (paper.name, name)
-    for paper in Paper.all()
-    for name, definition in paper.figures["figures"].items()
-    if definition["path"].endswith("figures.curves:draw")
-]
-
-
-@pytest.mark.parametrize(("name", "figure"), CURVES)
-def test_lines_of_a_panel_differ_in_grey(name: str, figure: str) -> None:
-    panels = Paper(name).figures["figures"][figure]["panels"]
-    given = looks_by_label(series["label"] for panel in panels for series in panel["series"])
-    for panel in panels:
-        light = sorted(grey(given[series["label"]]) for series in panel["series"])
-        assert all(after - before > 0.1 for before, after in pairwise(light))
 
 
 SEEN_AS = {
@@ -260,27 +212,60 @@ def lab(color: str, seen: list[list[float]]) -> np.ndarray:
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
+def luminance(color: str) -> float:
+    rgb = np.array(matplotlib.colors.to_rgb(color))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+@pytest.mark.parametrize("page", ["#ffffff", "#0d1117"])
+def test_colours_are_seen_on_a_white_and_on_a_dark_page(page: str) -> None:
+    """By the contrast that WCAG 2 asks of graphics; ink is the page's own."""
+    for color, _ in (*MECHANISMS.values(), *OTHERS):
+        light, dark = sorted((luminance(color), luminance(page)), reverse=True)
+        assert color == INK or (light + 0.05) / (dark + 0.05) > 3, color
+
+
+LINES = [
+    [series["label"] for series in panel["series"]]
+    for paper in Paper.all()
+    for definition in paper.figures["figures"].values()
+    if definition["path"].endswith(("curves:draw", "exact_spans:draw", "histograms:draw"))
+    for panel in definition["panels"]
+]
+
+
 @pytest.mark.parametrize("seen", SEEN_AS)
-def test_colours_differ_for_the_colour_blind(seen: str) -> None:
-    found = [lab(look["color"], SEEN_AS[seen]) for look in LOOKS]
-    assert min(np.linalg.norm(one - other) for one, other in combinations(found, 2)) > 20
+def test_lines_of_a_panel_differ_for_the_colour_blind_and_in_grey(seen: str) -> None:
+    for labels in LINES:
+        found = list(looks(labels).values())
+        for one, other in combinations(found, 2):
+            far = np.linalg.norm(
+                lab(one["color"], SEEN_AS[seen]) - lab(other["color"], SEEN_AS[seen])
+            )
+            assert far > 15 or one["linestyle"] != other["linestyle"], labels
+            marks = [(it["marker"], it["markerfacecolor"], it["linestyle"]) for it in (one, other)]
+            assert marks[0] != marks[1]
 
 
-def test_a_fifth_line_is_refused_where_looks_tell_lines_apart(
-    paper: Paper, measures: Measures
-) -> None:
-    behind = measures.of("text_classification", "sst_soft")
-    five = [Series(f"number {at}", "sst_soft", {"x": at + 1}, behind, None) for at in range(5)]
-    tau = {"measure": "attention_importance.tau_norm", "label": "tau", "low": 0.0, "high": 1.0}
-    group = {"label": "fraction", "measures": {f"accuracy.{at}": str(at) for at in range(5)}}
-    with pytest.raises(ReportingError, match="panel SST has 5 lines, and only 4 can be told"):
-        histograms.draw([Panel("SST", five)], **tau)
-    with pytest.raises(ReportingError, match="group fraction has 5 lines"):
-        sweep.draw([Panel("SST", five)], "setting", [group])
-    stack = measures.of("stack_language", "uniform_soft")
-    with pytest.raises(ReportingError, match="panel stack has 5 lines"):
-        exact_spans.draw([Panel("stack", [replace(one, behind=stack) for one in five])])
-    assert histograms.draw([Panel("SST", five[:4])], **tau).axes
+def test_a_mechanism_has_one_colour_under_all_its_names() -> None:
+    found = looks(
+        ["two-stream discrete", "soft", "top-k, k = 8", "keyword", "single-stream discrete"]
+    )
+    assert found == {**found, **{
+        name: {"color": MECHANISMS[mechanism][0], "marker": MECHANISMS[mechanism][1],
+               "markerfacecolor": MECHANISMS[mechanism][0], "linestyle": "-"}
+        for name, mechanism in [("two-stream discrete", "Gumbel"), ("soft", "softmax"),
+                                ("top-k, k = 8", "top-k")]
+    }}  # fmt: skip
+    again = found["single-stream discrete"]
+    assert again["color"] == MECHANISMS["Gumbel"][0]
+    assert (again["markerfacecolor"], again["linestyle"]) == ("none", DASHES[1])
+    assert found["keyword"]["color"] == INK
+    assert looks(["softmax", "Gumbel"])["Gumbel"] == looks(["Gumbel"])["Gumbel"]
+    with pytest.raises(ReportingError, match="number 5: no look is left"):
+        looks(f"number {n}" for n in range(6))
+    assert len(dict(MECHANISMS.values())) == len({marker for _, marker in MECHANISMS.values()})
 
 
 def test_many_seeds_in_a_row_are_written_short() -> None:
@@ -296,16 +281,13 @@ def test_many_seeds_in_a_row_are_written_short() -> None:
     assert seeds([Series("d", "same", {}, runs[3:4], None)]) == "seed 3"
 
 
-FIVE = {"label": "fraction", "measures": {f"none.{number}": str(number) for number in range(5)}}
-
-
 @pytest.mark.parametrize(
     ("name", "change", "sentence"),
     [
-        ("figure_2", {"path": "workflow.reporting.figures.sweep:none"}, "does not exist; correct"),
+        ("figure_2", {"path": "workflow.reporting.figures.curves:none"}, "does not exist; correct"),
         ("figure_2", {"path": "workflow.reporting.none:draw"}, "does not exist; correct the path"),
         ("figure_2", {"options": {"colour": 1}}, "options do not fit draw: .*colour"),
-        ("stack_temperature", {"options": {"axis": "t", "groups": [FIVE]}}, "fraction has 5 lines"),
+        ("figure_2", {"finding": {"path": "workflow.reporting.none:said"}}, "does not exist"),
     ],
 )
 def test_a_wrong_definition_is_named(
@@ -315,6 +297,37 @@ def test_a_wrong_definition_is_named(
     paper.figures["figures"][name] |= change
     with pytest.raises(ReportingError, match=rf"figures\.{name}: .*{sentence}"):
         plot(paper, name, "lite", measures, tmp_path / "f")
+
+
+def test_the_title_is_what_the_data_say(paper: Paper, measures: Measures, tmp_path: Path) -> None:
+    definition = paper.figures["figures"]["figure_2"]
+    plot(paper, "figure_2", "lite", Measures([]), tmp_path / "none")
+    assert read_sidecar(tmp_path / "none.svg")["title"] == definition["title"]
+    plot(paper, "figure_2", "lite", measures, tmp_path / "some")
+    assert read_sidecar(tmp_path / "some.svg")["title"].startswith(
+        definition["finding"]["options"]["said"]
+    )
+
+
+def test_a_panel_may_be_of_another_experiment_and_runs_of_any_device() -> None:
+    runs = [
+        replace(run, provenance={**run.provenance, "device": device})
+        for seed, device in enumerate(["cpu", "NVIDIA H200", "cpu"])
+        for run in [one_run("a", seed, {"m": 0.5})]
+    ]
+    series = [{"label": "a", "variant": "a"}]
+    definition = {
+        "experiment": "other",
+        "any_device": True,
+        "panels": [
+            {"label": "p", "experiment": "toy", "series": series},
+            {"label": "q", "series": series},
+        ],
+    }
+    mine, other = panels(definition, Paper("discrete_transformer").expected, Measures(runs))
+    assert [run.seed for run in mine.series[0].behind] == [0, 1, 2]
+    assert not other.drawn and other_devices([mine]) == ""
+    assert figure_runs(definition) == [("toy", "a"), ("other", "a")]
 
 
 def test_a_series_is_of_one_device_and_the_caption_counts_what_is_left_out() -> None:

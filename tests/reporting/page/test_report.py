@@ -97,14 +97,14 @@ def test_figures_are_vectors_with_a_description_and_their_data(text: str, paper:
         drawing = unquote(str(image["src"]).removeprefix("data:image/svg+xml,"))
         assert ElementTree.fromstring(drawing).tag.endswith("svg")
         assert int(str(image["width"])) > 100 and int(str(image["height"])) > 50
-    data = text.partition('data-name="stack_temperature.csv">')[2].partition("</pre>")[0]
+    data = text.partition('data-name="stack_exact_spans.csv">')[2].partition("</pre>")[0]
     lines = html.unescape(data).splitlines()
     assert lines[0] == "panel,series,x,y"
-    assert any("precision" in line and ",0.5 1 2," in line for line in lines)
+    assert any("discrete + penalty" in line for line in lines)
 
 
 def test_figures_stand_beside_the_table_of_most_of_their_runs(text: str) -> None:
-    for figure, table in {"figure_6_1": "table_6_1", "stack_temperature": "stack_language"}.items():
+    for figure, table in {"figure_6_1": "table_6_1", "stack_exact_spans": "stack_language"}.items():
         block = text.partition(f'<h3 id="discrete_transformer/{table}"')[2].partition("</article>")
         assert f'<figure id="discrete_transformer/{figure}"' in block[0]
         assert text.count(f'<figure id="discrete_transformer/{figure}"') == 1

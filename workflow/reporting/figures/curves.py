@@ -1,4 +1,4 @@
-"""Curves over training: every run, the median over runs, and the middle half of them if many."""
+"""Curves over training: every run as a thin line, and the median over runs where it tells."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
 from workflow.reporting.figures.panels import Panel, Series, arrays, seeds, series_of
 from workflow.reporting.figures.style import (
+    INK,
     Look,
     footnote,
     grid,
-    legend_below,
-    looks_by_label,
+    looks,
+    name_ends,
     nothing,
-    refuse_many,
     say,
 )
 from workflow.reporting.measures import EvaluatedRun, numbers_of
@@ -24,12 +25,10 @@ from workflow.runtime.errors import ReportingError
 
 Curve = Mapping[float, float]
 """The values of one run, by the point (step or epoch) at which each was measured."""
-FEW = 5
-"""Fewer runs than these have no quartiles worth a band: each is drawn instead."""
-MARKS = 8
+POINTS = 200
+"""At most so many points of a single run are drawn."""
+MARKS = 6
 """At most so many marks tell a line from the others without its colour."""
-LEGEND = 46
-"""So many characters have room side by side below a panel."""
 
 
 def draw(
@@ -38,19 +37,18 @@ def draw(
     axis: str,
     label: str | Mapping[str, str],
     columns: int = 2,
-    runs: bool = True,
-    low: float | Mapping[str, float] | None = None,
+    median: bool = True,
+    doubling: bool = False,
+    low: float | None = None,
     high: float | Mapping[str, float] | None = None,
     baseline: Mapping[str, str] | None = None,
 ) -> Figure:
-    """Draw each series as the median over its runs, in a band from quartile to quartile.
+    """Draw all runs of each series and, bold, their median at the points that all of them have.
 
-    Both are taken at the points that all runs of the series have; a few runs are drawn in the place
-    of the band, and a single run has its line only.
-    A label looks the same in all panels. Panels of one column that draw the same arrays have the
-    same vertical axis, and panels of the same variants the same horizontal one. Where only some of
-    the panels' arrays exist at a scale, the others count as not run. A row and a column of panels
-    that were not run are left out.
+    Panels of one `label` have the same vertical axis, and panels of the same variants the same
+    horizontal one. Names are written at the ends of lines, once in a row of panels that have the
+    same. Where only some of the panels' arrays exist at a scale, the others count as not run. A row
+    and a column of panels that were not run are left out.
 
     Args:
         panels: one a pair of axes; `array` of a series is the `evaluator.array` of its values.
@@ -58,42 +56,52 @@ def draw(
         axis: label of the horizontal axis, with its unit.
         label: label of the vertical axis, with its unit; by panel, where panels differ.
         columns: number of panels side by side.
-        runs: whether every run is drawn beside a band too, as a thin line.
-        low: lower end of the vertical axis, moved further where a line lies beyond it; by panel,
-            where panels differ.
-        high: upper end, likewise.
+        median: whether the median is drawn; not where runs end in one of two ways.
+        doubling: whether points double, so that the horizontal axis is logarithmic.
+        low: lower end of the vertical axis, moved further where a line lies beyond it.
+        high: upper end, likewise; by panel, where panels differ.
         baseline: `evaluator.array`, or where there is none `evaluator.metric`, of what an array's
-            values are held against, drawn as a thin line where all runs have it; the caption says
-            what it is.
+            values are compared with, drawn as a thin dashed line where all runs have it; the
+            caption says what it is.
 
     Raises ReportingError for a panel without a label, more labels than looks, an array that is
     missing or of another length than `x`, and runs of a series that have no point in common.
     """
     labels = _labels(panels, label)
-    looks = looks_by_label(series.label for panel in panels for series in panel.series)
+    look_of = looks(series.label for panel in panels for series in panel.series)
     panels = _measured(panels)
     if not any(panel.drawn for panel in panels):
         return nothing(panels)
     shown, columns = _shown(panels, columns)
-    figure, places = grid(len(shown), columns, 3.2)
-    shortened = False
+    figure, places = grid(len(shown), columns, 2.5)
+    ends: list[list[tuple[float, str, str]]] = []
     for axes, panel in zip(places, shown, strict=True):
         axes.set_title(panel.label)
-        refuse_many(panel.series, f"panel {panel.label}")
+        ends.append([])
         if not panel.drawn:
             say(axes, "not run")
             continue
+        if doubling:
+            axes.set_xscale("log", base=2)
         for series in panel.drawn:
-            look = looks[series.label]
-            shortened |= _series(axes, look, panel, series, x, runs)
-            _baseline(axes, look, series, x, baseline or {})
-        _stretch(axes, _of(panel, low), _of(panel, high))
+            last = _series(axes, look_of[series.label], panel, series, x, median)
+            ends[-1].append((last, series.label, look_of[series.label]["color"]))
+            _baseline(axes, look_of[series.label], series, x, baseline or {})
+        if doubling:
+            ticks = sorted(
+                {at for one in panel.drawn for run in one.behind for at in arrays(run, x)[0]}
+            )
+            axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+            axes.xaxis.set_minor_locator(NullLocator())
+        _stretch(axes, low, high.get(panel.label) if isinstance(high, Mapping) else high)
         axes.set_xlabel(axis)
-        axes.set_ylabel(labels[panel.label])
-        _legend(axes)
-    _same_width(places, shown)
-    _same_height(places, shown, columns)
-    footnote(figure, panels, _about(panels, runs, bool(baseline), shortened))
+    _same_width(places, shown, doubling)
+    _same_height(places, shown, labels, columns)
+    for at, (axes, names) in enumerate(zip(places, ends, strict=True)):
+        beside = ends[at + 1] if (at + 1) % columns and at + 1 < len(ends) else []
+        if median and {one[1] for one in names} != {one[1] for one in beside}:
+            name_ends(axes, names)
+    footnote(figure, panels, _about(panels, median, bool(baseline)))
     return figure
 
 
@@ -134,16 +142,8 @@ def _labels(panels: Sequence[Panel], label: str | Mapping[str, str]) -> Mapping[
     return label
 
 
-def _legend(axes: Axes) -> None:
-    """Write the legend below the axes, in two columns where its labels have room side by side."""
-    names = axes.get_legend_handles_labels()[1]
-    half = -(-len(names) // 2)
-    wide = sum(max(map(len, part), default=0) for part in (names[:half], names[half:]))
-    legend_below(axes, ncols=1 if wide > LEGEND else 2, handlelength=2.6)
-
-
-def _series(axes: Axes, look: Look, panel: Panel, series: Series, x: str, runs: bool) -> bool:
-    """Draw one series; return whether some run has points that others of the series lack."""
+def _series(axes: Axes, look: Look, panel: Panel, series: Series, x: str, median: bool) -> float:
+    """Draw one series; return the last value of its median."""
     if "array" not in series.options:
         raise ReportingError(f"series {series.label} names no array; add one to draw.")
     curves = [_curve(measure, series.options["array"], x) for measure in series.behind]
@@ -153,19 +153,17 @@ def _series(axes: Axes, look: Look, panel: Panel, series: Series, x: str, runs: 
             f"{panel.label}, {series.label}: no value of {x} is common to all its runs; measure "
             "them at the same points."
         )
-    values = np.array([[curve[point] for point in points] for curve in curves])
-    color, many, banded = look["color"], len(curves) > 1, len(curves) >= FEW
-    if many and (runs or not banded):
-        thin: Any = {"linewidth": 0.5, "alpha": 0.3} if banded else {"linewidth": 0.8, "alpha": 0.6}
+    middle = np.median([[curve[point] for point in points] for curve in curves], axis=0)
+    if len(curves) > 1 or not median:
+        thin: Any = {"color": look["color"] if median else INK, "linewidth": 0.8}
         for curve in curves:
-            axes.plot(list(curve), list(curve.values()), color=color, **thin)
-    if banded:
-        low, high = np.percentile(values, [25, 75], axis=0)
-        axes.fill_between(points, low, high, color=color, alpha=0.18, linewidth=0)
-    name = f"{series.label} ({len(curves)} seed{'s' if many else ''})"
-    style = {**look, "linewidth": 2.0, "markersize": 4.5, "markevery": -(-len(points) // MARKS)}
-    axes.plot(points, np.median(values, axis=0), label=name, zorder=3, **style)
-    return any(len(curve) > len(points) for curve in curves)
+            every = slice(None, None, -(-len(curve) // POINTS))
+            over = list(curve)[every], list(curve.values())[every]
+            axes.plot(*over, **thin, alpha=0.3 if median else 0.5)
+    if median:
+        style = {**look, "linewidth": 2, "markersize": 4.5, "markevery": -(-len(points) // MARKS)}
+        axes.plot(points, middle, label=series.label, zorder=3, **style)
+    return float(middle[-1])
 
 
 def _baseline(axes: Axes, look: Look, series: Series, x: str, baseline: Mapping[str, str]) -> None:
@@ -201,11 +199,6 @@ def _curve(measure: EvaluatedRun, array: str, x: str) -> Curve:
     return dict(sorted((float(point), float(value)) for point, value in known))
 
 
-def _of(panel: Panel, end: float | Mapping[str, float] | None) -> float | None:
-    """Return a panel's own end of the axis, or the one of all panels."""
-    return end.get(panel.label) if isinstance(end, Mapping) else end
-
-
 def _stretch(axes: Axes, low: float | None, high: float | None) -> None:
     """Set the vertical axis from `low` to `high` or to what is drawn, with a little room beyond."""
     lowest, highest = axes.dataLim.intervaly
@@ -215,7 +208,7 @@ def _stretch(axes: Axes, low: float | None, high: float | None) -> None:
     axes.set_ylim(bottom - room, top + room)
 
 
-def _same_width(places: Sequence[Axes], shown: Sequence[Panel]) -> None:
+def _same_width(places: Sequence[Axes], shown: Sequence[Panel], doubling: bool) -> None:
     """Set the same horizontal axis in panels of the same variants."""
     groups: dict[frozenset[str], list[Axes]] = {}
     for axes, panel in zip(places, shown, strict=True):
@@ -227,34 +220,36 @@ def _same_width(places: Sequence[Axes], shown: Sequence[Panel]) -> None:
         last = max(axes.dataLim.xmax for axes in group)
         room = 0.02 * (last - first) or 0.5
         for axes in group:
-            axes.set_xlim(first - room, last + room)
+            axes.set_xlim(first * 0.9, last * 1.1) if doubling else axes.set_xlim(
+                first - room, last + room
+            )
 
 
-def _same_height(places: Sequence[Axes], shown: Sequence[Panel], columns: int) -> None:
-    """Set the same vertical axis in panels of one column that draw the same arrays."""
-    groups: dict[tuple[int, frozenset[str]], list[Axes]] = {}
+def _same_height(
+    places: Sequence[Axes], shown: Sequence[Panel], labels: Mapping[str, str], columns: int
+) -> None:
+    """Set the same vertical axis in panels of one label, and write it once where they adjoin."""
+    groups: dict[str, list[Axes]] = {}
     for at, (axes, panel) in enumerate(zip(places, shown, strict=True)):
         if panel.drawn:
-            arrays = frozenset(series.options["array"] for series in panel.drawn)
-            groups.setdefault((at % columns, arrays), []).append(axes)
+            before = shown[at - 1] if at % columns else None
+            if before is None or not before.drawn or labels[before.label] != labels[panel.label]:
+                axes.set_ylabel(labels[panel.label])
+            groups.setdefault(labels[panel.label], []).append(axes)
     for group in groups.values():
         ends = [end for axes in group for end in axes.get_ylim()]
         for axes in group:
             axes.set_ylim(min(ends), max(ends))
 
 
-def _about(panels: Sequence[Panel], runs: bool, baseline: bool, shortened: bool) -> str:
-    """Say what the lines and the band are, and which seeds are behind them."""
+def _about(panels: Sequence[Panel], median: bool, baseline: bool) -> str:
+    """Say what the lines are, and which seeds are behind them."""
     drawn = series_of(panels)
-    sizes = {len(series.behind) for series in drawn}
-    if sizes == {1}:
-        return f"Lines: single runs of {seeds(drawn)}."
-    where = ", where all runs of a line were measured" if shortened else ""
+    several = any(len(series.behind) > 1 for series in drawn)
     said = {
-        f"Bold lines: median over runs{where}": True,
-        "bands: quartiles (25 to 75 %)": max(sizes) >= FEW,
-        "thin lines: single runs": runs or any(1 < size < FEW for size in sizes),
-        "thin dashed lines: medians of the baseline": baseline,
+        "Bold: median over runs; thin: single runs": median and several,
+        "Lines: single runs": not (median and several),
+        "dashed: the baseline": baseline,
         f"{seeds(drawn)}.": True,
     }
     return "; ".join(text for text, holds in said.items() if holds)

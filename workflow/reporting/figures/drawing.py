@@ -36,32 +36,32 @@ def plot(
     definition = paper.definition("figures", name)
     given = panels(definition, paper.expected, measures)
     with styled():
-        draw = _drawer(paper, name, definition)
         try:
-            figure = draw(given, **definition.get("options", {}))
+            figure = _called(paper, name, definition, given)
+            finding = definition.get("finding")
+            title = _called(paper, name, finding, given) if finding else ""
         except ReportingError as error:
             raise ReportingError(f"{_where(paper, name)}: {error}") from None
         for kind in KINDS:
             write_atomically(prefix.with_suffix(f".{kind}"), rendered(figure, kind))
         sidecar = {**_sidecar(paper, name, scale, given, changed), "data": drawn(figure)}
+        sidecar["title"] = title or definition["title"]
     write_sidecar(prefix, sidecar, KINDS)
 
 
-def _drawer(paper: Paper, name: str, definition: dict[str, Any]) -> Any:
-    """Return the function behind `path`, once its arguments are known to fit."""
-    where = _where(paper, name)
-    module, _, function = str(definition["path"]).partition(":")
+def _called(paper: Paper, name: str, told: dict[str, Any], given: list[Panel]) -> Any:
+    """Return what the function behind `path` makes of the panels, once its arguments fit."""
+    where, options = _where(paper, name), told.get("options", {})
+    module, _, function = str(told["path"]).partition(":")
     try:
-        draw = getattr(import_module(module), function)
+        call = getattr(import_module(module), function)
     except (ImportError, AttributeError):
-        raise ReportingError(
-            f"{where}: {definition['path']} does not exist; correct the path."
-        ) from None
+        raise ReportingError(f"{where}: {told['path']} does not exist; correct the path.") from None
     try:
-        inspect.signature(draw).bind([], **definition.get("options", {}))
+        inspect.signature(call).bind([], **options)
     except TypeError as error:
         raise ReportingError(f"{where}: the options do not fit {function}: {error}.") from None
-    return draw
+    return call(given, **options)
 
 
 def _where(paper: Paper, name: str) -> str:

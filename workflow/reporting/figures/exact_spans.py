@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from workflow.reporting.figures.panels import Panel, seeds, series_of
-from workflow.reporting.figures.style import footnote, looks, nothing, plt, say
+from workflow.reporting.figures.style import MUTED, WIDTH, footnote, looks, nothing, plt, say
 from workflow.reporting.measures import EvaluatedRun
 
 EVALUATOR = "receptive_field"
@@ -25,10 +25,11 @@ def draw(panels: Sequence[Panel]) -> Figure:
     figure, grid = plt.subplots(
         2,
         len(panels),
-        figsize=(3.7 * len(panels), 3.9),
+        figsize=(WIDTH, 3.9),
         layout="constrained",
         squeeze=False,
-        sharex="col",
+        sharex=True,
+        sharey="row",
         gridspec_kw={"height_ratios": [3, 1]},
     )
     for column, panel in enumerate(panels):
@@ -40,15 +41,21 @@ def draw(panels: Sequence[Panel]) -> Figure:
         else:
             say(upper, "not run")
             lower.set_axis_off()
+    last = next(
+        axes for axes, panel in zip(grid[0][::-1], panels[::-1], strict=True) if panel.drawn
+    )
+    last.legend()
+    grid[0][0].set_ylabel("exact fields (fraction)")
+    grid[1][0].set_ylabel("targets")
     about = f"Means over {seeds(drawn)}; shade: lowest to highest seed."
     footnote(figure, panels, about)
     return figure
 
 
 def _exact(axes: Axes, panel: Panel) -> None:
-    for look, series in looks(panel.series, f"panel {panel.label}"):
-        if not series.behind:
-            continue
+    look_of = looks(series.label for series in panel.series)
+    for series in panel.drawn:
+        look = look_of[series.label]
         by_length: dict[int, list[float]] = {}
         for measure in series.behind:
             for length, exact, _ in _rows(measure):
@@ -60,18 +67,15 @@ def _exact(axes: Axes, panel: Panel) -> None:
         if len(series.behind) > 1:
             low, high = [min(one) for one in values], [max(one) for one in values]
             axes.fill_between(lengths, low, high, color=look["color"], alpha=0.15, linewidth=0)
-    axes.set_ylabel("exact fields (fraction)")
     axes.set_ylim(-0.03, 1.03)
-    axes.legend(fontsize=7)
 
 
 def _counts(axes: Axes, measure: EvaluatedRun) -> None:
     rows = _rows(measure)
-    axes.bar([length for length, _, _ in rows], [count for _, _, count in rows], color="#777777")
+    axes.bar([length for length, _, _ in rows], [count for _, _, count in rows], color=MUTED)
     axes.set_yscale("log")
     axes.set_ylim(bottom=0.5)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_ylabel("targets")
     axes.set_xlabel("length of the true span (symbols)")
 
 

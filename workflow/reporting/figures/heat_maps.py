@@ -10,13 +10,13 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
 from workflow.reporting.figures.panels import Panel, Series, lowest, series_of
-from workflow.reporting.figures.style import footnote, nothing, plt, say
+from workflow.reporting.figures.style import SHADES, SMALL, WIDTH, footnote, nothing, plt, say
 
 EVALUATOR = "attention_maps"
-WORDS = 40
+WORDS = 20
 """So many words of a side have room to be read; of a longer one the first are drawn."""
-WIDTH, BESIDE, AROUND, BAR = 3.2, 0.75, 1.1, 0.9
-"""Inches across a map, beside it, above and below it, and for the colour bar."""
+ACROSS, AROUND = 2.45, 1.1
+"""Inches across a map, and above and below it."""
 TICKS = (0, 0.01, 0.05, 0.1, 0.25, 0.5, 1)
 
 
@@ -32,11 +32,11 @@ def draw(panels: Sequence[Panel]) -> Figure:
     if not shown:
         return nothing(panels)
     columns = max(len(panel.drawn) for panel in shown)
-    heights = [AROUND + WIDTH * max(map(_shape, panel.drawn)) for panel in shown]
+    heights = [AROUND + ACROSS * max(map(_shape, panel.drawn)) for panel in shown]
     figure, grid = plt.subplots(
         len(shown),
         columns,
-        figsize=((WIDTH + BESIDE) * columns + BAR, sum(heights)),
+        figsize=(WIDTH, sum(heights)),
         layout="constrained",
         squeeze=False,
         gridspec_kw={"height_ratios": heights},
@@ -46,7 +46,7 @@ def draw(panels: Sequence[Panel]) -> Figure:
     for line, panel in zip(grid, shown, strict=True):
         for axes, series in zip(line, panel.drawn, strict=False):
             image = _map(axes, series)
-            axes.set_title(f"{panel.label}: {series.label}", fontsize=8)
+            axes.set_title(f"{panel.label}: {series.label}")
     bar = figure.colorbar(image, ax=grid, shrink=0.4, pad=0.02, panchor=False)
     bar.set_ticks(TICKS, labels=[f"{tick:g}" for tick in TICKS])
     bar.set_label("weight (square-root scale)")
@@ -72,10 +72,9 @@ def _map(axes: Axes, series: Series) -> AxesImage:
     for spine in axes.spines.values():
         spine.set_visible(True)
     table = np.array(weights, dtype=float)[:WORDS, :WORDS]
-    image = axes.imshow(table, cmap="Greys", norm=PowerNorm(0.5, vmin=0, vmax=1))
-    size = 6 if max(table.shape) < WORDS else 5
-    axes.set_xticks(range(table.shape[1]), source[:WORDS], rotation=90, fontsize=size)
-    axes.set_yticks(range(table.shape[0]), target[:WORDS], fontsize=size)
+    image = axes.imshow(table, cmap=SHADES, norm=PowerNorm(0.5, vmin=0, vmax=1))
+    axes.set_xticks(range(table.shape[1]), source[:WORDS], rotation=90, fontsize=SMALL)
+    axes.set_yticks(range(table.shape[0]), target[:WORDS], fontsize=SMALL)
     axes.tick_params(length=0, pad=2)
     axes.set_xlabel(f"source words{_of(source)}")
     axes.set_ylabel(f"output words{_of(target)}")

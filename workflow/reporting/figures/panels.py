@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from workflow.definitions.expected import Expected, ExpectedValues
 from workflow.reporting.measures import EvaluatedRun, Measures, by_usual_device, device_of
 from workflow.runtime.errors import ReportingError
@@ -58,20 +56,31 @@ class Panel:
 def panels(
     definition: Mapping[str, Any], expected: ExpectedValues, measures: Measures
 ) -> list[Panel]:
-    """Return a figure's panels with the runs behind each series, which are of one device."""
+    """Return a figure's panels with the runs behind each series.
+
+    They are of one device, unless the figure says that any will do.
+    """
     return [
         Panel(
             str(panel["label"]),
-            [_series(definition["experiment"], one, expected, measures) for one in panel["series"]],
+            [
+                _series(
+                    one,
+                    measures.of(panel.get("experiment", definition["experiment"]), one["variant"]),
+                    expected,
+                    definition.get("any_device", False),
+                )
+                for one in panel["series"]
+            ],
         )
         for panel in definition["panels"]
     ]
 
 
 def _series(
-    experiment: str, told: Mapping[str, Any], expected: ExpectedValues, measures: Measures
+    told: Mapping[str, Any], runs: list[EvaluatedRun], expected: ExpectedValues, any_device: bool
 ) -> Series:
-    behind, left_out = by_usual_device(measures.of(experiment, told["variant"]))
+    behind, left_out = (runs, []) if any_device else by_usual_device(runs)
     return Series(
         str(told["label"]),
         str(told["variant"]),
@@ -105,21 +114,6 @@ def lowest(drawn: Sequence[Series]) -> str:
 def of_first(shown: Sequence[Panel]) -> str:
     """Return the sentence that says of which seeds the first series of panels are drawn."""
     return f"{lowest([panel.drawn[0] for panel in shown if panel.drawn])}.".capitalize()
-
-
-def table(series: Series, counts: str, rows: int, columns: int, sides: str) -> np.ndarray:
-    """Return the array `evaluator.name` of counts, (rows, columns), of the lowest seed.
-
-    Raises ReportingError where it does not fit `sides`, what its rows and columns are.
-    """
-    (values,) = series.arrays(counts)
-    entries = np.array(values, dtype=float)
-    if entries.shape != (rows, columns):
-        raise ReportingError(
-            f"{series.behind[0].path}: {counts} is {' by '.join(map(str, entries.shape))} for "
-            f"{sides}; measure the run again."
-        )
-    return entries
 
 
 def arrays(measure: EvaluatedRun, *names: str) -> list[Any]:

@@ -1,65 +1,68 @@
-"""Receptive fields of one sequence: its true dependencies beside what models' attention reaches."""
+"""Receptive fields of one sequence: what is needed, read and missed, model beside model."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.image import AxesImage
+from matplotlib.lines import Line2D
 
 from workflow.reporting.figures.panels import Panel, Series, lowest, series_of
-from workflow.reporting.figures.style import footnote, nothing, plt, say
+from workflow.reporting.figures.style import INK, MUTED, footnote, grid, nothing, say
 
 EVALUATOR = "receptive_field"
-LEAST = 1e-4
-"""What measures keep of an entry: of smaller ones nothing is seen."""
+PALEST, NEEDED, OTHER = 1e-4, "#2f7ed8", "#d9541e"
+"""What measures keep of an entry, and the colours of needed symbols and of others."""
+KINDS: Any = (
+    (NEEDED, "full", "needed and read"),
+    (OTHER, "full", "read, not needed"),
+    (INK, "none", "needed, not read"),
+)
 
 
 def draw(panels: Sequence[Panel]) -> Figure:
     """Draw each panel's field: rows are predictions, columns the symbols they can depend on.
 
-    The sequence is the first of the test set; `array` of a series is `example_span` (the truth) or
-    `example_field` (attention aggregated by discrete2020 eq. 1), of the lowest seed. The scale of
-    shades is logarithmic: soft attention spreads small weights over many symbols.
+    The sequence is the first of the test set; the field is attention aggregated by discrete2020
+    eq. 1, of the lowest seed. A cell has the colour of what it is: a symbol that is needed and
+    read, or read and not needed; a needed symbol that is not read has a frame. The more it is read,
+    on a logarithmic scale, the stronger its colour.
     """
     if not any(panel.drawn for panel in panels):
         return nothing(panels)
-    figure, grid = plt.subplots(2, 2, figsize=(7.4, 7.2), layout="constrained")
-    image: AxesImage | None = None
-    for axes, panel in zip(grid.flat, panels, strict=True):
+    figure, places = grid(len(panels), len(panels), 2.6, 5.4)
+    for axes, panel in zip(places, panels, strict=True):
         axes.set_title(panel.label)
         if panel.drawn:
-            image = _field(axes, panel.drawn[0])
+            _field(axes, panel.drawn[0])
         else:
             say(axes, "not run")
-    for axes in grid[:, 0]:
-        axes.set_ylabel("predicted symbol")
-    for axes in grid[1]:
-        axes.set_xlabel("symbol in the receptive field")
-    if image is not None:
-        bar = figure.colorbar(image, ax=grid, shrink=0.5, pad=0.02)
-        bar.set_label(f"dependence (log scale; 1 full, white below {LEAST:g})")
+    places[0].set_ylabel("prediction")
+    handles = [Line2D([], [], color=color, marker="s", linestyle="none", fillstyle=fill, label=name)
+               for color, fill, name in KINDS]  # fmt: skip
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(KINDS), handletextpad=0)
     footnote(figure, panels, _which(panels))
     return figure
 
 
-def _field(axes: Axes, series: Series) -> AxesImage:
-    """Draw one field (28 to 30 positions a side) with the sequence's symbols as tick labels."""
-    names = (str(series.options["array"]), "example_symbols")
-    rows, symbols = series.arrays(*(f"{EVALUATOR}.{name}" for name in names))
-    field = np.array(rows, dtype=float)
-    image = axes.imshow(field, cmap="Greys", norm=LogNorm(LEAST, 1), interpolation="nearest")
-    places = range(len(field))
-    axes.set_xticks(places, symbols[: len(field)], fontsize=6)
-    axes.set_yticks(places, symbols[1 : len(field) + 1], fontsize=6)
-    axes.tick_params(length=0, pad=2)
-    edges = np.arange(len(field) + 1) - 0.5
-    axes.set_xticks(edges, minor=True)
-    axes.set_yticks(edges, minor=True)
-    axes.grid(which="minor", color="#e4e4e4", linewidth=0.3)
-    axes.tick_params(which="minor", length=0)
-    return image
+def _field(axes: Axes, series: Series) -> None:
+    """Draw one field (28 to 30 positions a side)."""
+    names = (f"{EVALUATOR}.example_{name}" for name in ("field", "span"))
+    field, needed = (np.array(rows, dtype=float) for rows in series.arrays(*names))
+    shade = 1 - np.log(np.maximum(field, PALEST)) / np.log(PALEST)
+    colors: Any = np.zeros((*field.shape, 4))
+    colors[..., :3] = np.where(needed[..., None] > 0, to_rgb(NEEDED), to_rgb(OTHER))
+    colors[..., 3] = shade
+    axes.imshow(colors, interpolation="nearest")
+    missed = np.argwhere((needed > 0) & (field <= PALEST))
+    mark: Any = {"marker": "s", "markerfacecolor": "none", "linestyle": "none", "markersize": 3.2}
+    axes.plot(missed[:, 1], missed[:, 0], color=INK, markeredgewidth=0.7, **mark)
+    axes.plot([-0.5, len(field) - 0.5], [-0.5, len(field) - 0.5], color=MUTED, linewidth=0.5)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.set_xlabel("symbol read")
 
 
 def _which(panels: Sequence[Panel]) -> str:
@@ -68,4 +71,4 @@ def _which(panels: Sequence[Panel]) -> str:
     sequences = {"".join(*one.arrays(f"{EVALUATOR}.example_symbols")) for one in shown}
     if len(sequences) > 1:
         return "The runs were measured on different sequences."
-    return f"First test sequence: {sequences.pop()}; {lowest(shown)}."
+    return f"Sequence: {sequences.pop()}; {lowest(shown)}."

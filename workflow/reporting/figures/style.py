@@ -1,46 +1,62 @@
-"""How all figures look: colour-blind-safe colours that differ in grey, with marks of their own."""
+"""How all figures look: one colour and mark a mechanism, and a size at which their type is read."""
 
 import io
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
 
 from workflow.reporting.figures.panels import Panel, not_run
 from workflow.runtime.errors import ReportingError
 
-DrawableT = TypeVar("DrawableT")
 Look = Mapping[str, Any]
-LOOKS: tuple[Look, ...] = (
-    {"color": "#08306b", "linestyle": "-", "marker": "o"},
-    {"color": "#b3472d", "linestyle": "--", "marker": "s"},
-    {"color": "#2fa58f", "linestyle": "-.", "marker": "^"},
-    {"color": "#e3a33c", "linestyle": ":", "marker": "D"},
-    {"color": "#1861f2", "linestyle": (0, (7, 1.5)), "marker": "v"},
-    {"color": "#9966cc", "linestyle": (0, (4, 1, 1, 1, 1, 1)), "marker": "P"},
-    {"color": "#a1b8e6", "linestyle": (0, (2.5, 1)), "marker": "X"},
-)
-"""Line style and marker tell series apart without any colour.
-
-The first go from dark to light in grey, and so do the others.
-"""
-IN_GREY = 4
-"""How many lines of one pair of axes can be told apart in grey."""
-
+INK, MUTED, FAINT = "#1f2328", "#757c84", "#8b949e40"
+"""Colours of text, of what is beside the matter, and of lines that guide the eye."""
+MECHANISMS: Mapping[str, tuple[str, str]] = {
+    "softmax": ("#2f7ed8", "o"),
+    "Gumbel": ("#d9541e", "s"),
+    "1.5-entmax": ("#0a9d78", "^"),
+    "top-k": ("#a67c00", "D"),
+    "sparsemax": ("#9a5fd0", "v"),
+    "α-entmax": ("#5f8f1f", "P"),
+    "ReLA": ("#c244a0", "X"),
+    "ASEntmax": ("#4f86a8", "<"),
+    "SSMax": ("#7683d6", ">"),
+    "softpick": ("#b5654a", "h"),
+    "differential": ("#7d8187", "d"),
+    "selective": ("#8a7d5c", "p"),
+}
+"""Colour and mark of a mechanism, in each figure; light enough for a dark page, and dark enough for
+a white one."""
+SAME = {"discrete": "Gumbel", "soft": "softmax"}
+"""What papers call a mechanism."""
+OTHERS = ((INK, "o"), ("#b07a3f", "s"), ("#2f97a5", "^"), ("#7d61d1", "D"), ("#c1156b", "v"))
+"""Colours and marks of what is no mechanism, in the order in which it appears."""
+DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)))
+SHADES = LinearSegmentedColormap.from_list("saccade", ["#2f7ed800", "#2f7ed8"])
+"""From nothing, which shows the page, to full."""
+WIDTH, SMALL = 7.2, 8
+"""Inches of a figure, which a page shows at its size, and points of the smallest type."""
 
 SETTINGS: Any = {
     "figure.dpi": 150,
     "savefig.dpi": 150,
     "font.size": 9,
     "axes.titlesize": 9,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+    "legend.fontsize": SMALL,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": False,
@@ -50,7 +66,9 @@ SETTINGS: Any = {
     "svg.hashsalt": "saccade",
     # Words of data may have a $.
     "text.parse_math": False,
-}
+} | dict.fromkeys(
+    ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), INK
+)
 
 
 @contextmanager
@@ -63,57 +81,67 @@ def styled() -> Iterator[None]:
             plt.close("all")
 
 
-def looks(drawn: Collection[DrawableT], where: str) -> Iterator[tuple[Look, DrawableT]]:
-    """Return what one pair of axes shows, each with its look; ReportingError for too many.
+def looks(labels: Iterable[str]) -> Mapping[str, Look]:
+    """Return each label's look; ReportingError for more labels than there are looks.
 
-    `where` names the axes in the sentence.
+    A label that has a mechanism's name in it has its colour and mark; a second such label of a
+    figure is dashed and hollow.
     """
-    refuse_many(drawn, where)
-    return zip(LOOKS, drawn, strict=False)
+    found: dict[str, Look] = {}
+    others, taken = iter(OTHERS), Counter[str]()
+    for label in dict.fromkeys(labels):
+        color, marker = MECHANISMS.get(_mechanism(label)) or next(others, ("", ""))
+        if not color or taken[color] == len(DASHES):
+            raise ReportingError(f"{label}: no look is left for it; draw fewer lines in a figure.")
+        face = "none" if taken[color] else color
+        found[label] = {
+            "color": color,
+            "marker": marker,
+            "markerfacecolor": face,
+            "linestyle": DASHES[taken[color]],
+        }
+        taken[color] += 1
+    return found
 
 
-def refuse_many(drawn: Collection[Any], where: str) -> None:
-    """Raise ReportingError where one pair of axes has more lines than can be told apart in grey."""
-    if len(drawn) > IN_GREY:
-        raise ReportingError(
-            f"{where} has {len(drawn)} lines, and only {IN_GREY} can be told apart in grey; "
-            "draw fewer of them, or split them over two panels."
-        )
-
-
-def looks_by_label(labels: Iterable[str]) -> Mapping[str, Look]:
-    """Return each label's look, the same in all panels of a figure; ReportingError for too many."""
-    names = list(dict.fromkeys(labels))
-    if len(names) > len(LOOKS):
-        raise ReportingError(
-            f"the figure's series have {len(names)} labels, and there are {len(LOOKS)} looks; "
-            "draw fewer of them, or split them over two figures."
-        )
-    return dict(zip(names, LOOKS, strict=False))
+def _mechanism(label: str) -> str:
+    """Return the mechanism that a label names."""
+    names = {**{name: name for name in MECHANISMS}, **SAME}
+    return next((name for part, name in names.items() if part in label), "")
 
 
 def grid(
-    count: int, columns: int, height: float, width: float | None = None
+    count: int, columns: int, height: float, width: float = WIDTH, **more: Any
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure with axes for `count` panels in rows of `columns`.
-
-    Each is `height` and `width` inches; as wide as there is room, unless told.
-    """
+    """Return a figure with axes for `count` panels in rows of `columns`, each `height` inches."""
     columns = min(columns, max(count, 1))
     rows = -(-count // columns)
-    size = ((width or (5.5 if columns == 1 else 3.7)) * columns, height * rows)
     figure, all_axes = plt.subplots(
-        rows, columns, figsize=size, layout="constrained", squeeze=False
+        rows, columns, figsize=(width, height * rows), layout="constrained", squeeze=False, **more
     )
     for axes in all_axes.flat[count:]:
         say(axes, "")
     return figure, list(all_axes.flat[:count])
 
 
-def legend_below(axes: Axes, **more: Any) -> None:
-    """Write the legend below the axes."""
-    below: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.18)}
-    axes.legend(**below, **more, fontsize=7.5)
+def name_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
+    """Write names right of the axes, each at the height of its line's end, moved apart.
+
+    Args:
+        axes: whose limits are set.
+        ends: the last y, name and colour of each line.
+    """
+    height = axes.get_window_extent().height / SETTINGS["figure.dpi"]
+    gap = 1.25 * SMALL / 72 / height
+    to_axes = axes.transData + axes.transAxes.inverted()
+    wanted = sorted((float(to_axes.transform((1, y))[1]), name, color) for y, name, color in ends)
+    places: list[float] = []
+    for at, (y, _, _) in enumerate(wanted):
+        most = 1 - gap * (len(wanted) - 1 - at)
+        places.append(max(min(y, most), places[-1] + gap if places else 0))
+    for place, (_, name, color) in zip(places, wanted, strict=True):
+        where: Any = {"transform": axes.transAxes, "va": "center", "color": color}
+        axes.text(1.03, place, name, fontsize=SMALL, **where)
 
 
 def say(axes: Axes, text: str) -> None:
@@ -123,31 +151,37 @@ def say(axes: Axes, text: str) -> None:
     for spine in axes.spines.values():
         spine.set_visible(False)
     place: Any = {"ha": "center", "va": "center", "transform": axes.transAxes}
-    axes.text(0.5, 0.5, text, color="#444444", wrap=True, **place)
+    axes.text(0.5, 0.5, text, color=MUTED, wrap=True, **place)
 
 
 def footnote(figure: Figure, panels: Sequence[Panel], about: str = "") -> None:
     """Write a small line below the whole figure: what it is `about`, and what was not run."""
     if text := f"{about} {not_run(panels)}".strip():
-        figure.text(0.01, -0.01, text, ha="left", va="top", fontsize=7, color="#444444", wrap=True)
+        lines = textwrap.wrap(text, int(figure.get_size_inches()[0] * 16))
+        place: Any = {"x": 0.01, "ha": "left", "alpha": 0.75, "fontsize": SMALL}
+        figure.supxlabel("\n".join(lines), **place)
 
 
 def nothing(panels: Sequence[Panel]) -> Figure:
     """Return a small figure that says of all its panels that they were not run."""
-    figure, (axes,) = grid(1, 1, 0.6)
+    figure, (axes,) = grid(1, 1, 0.9)
     say(axes, "not run")
     footnote(figure, panels)
     return figure
 
 
 def rendered(figure: Figure, kind: str) -> bytes:
-    """Return the figure as `pdf`, `png` or `svg`, equal bytes for an equal figure."""
+    """Return the figure as `pdf`, `png` or `svg`, equal bytes for an equal figure.
+
+    An SVG has no background, and its ink is light on a dark page.
+    """
     for axes in figure.findobj(Axes):
         _parse_powers(axes)
     buffer = io.BytesIO()
     undated = {"pdf": "CreationDate", "png": "Software", "svg": "Date"}
-    figure.savefig(buffer, format=kind, metadata={undated[kind]: None}, bbox_inches="tight")
-    return slim(buffer.getvalue()) if kind == "svg" else buffer.getvalue()
+    metadata: Any = {undated[kind]: None}
+    figure.savefig(buffer, format=kind, metadata=metadata, transparent=kind == "svg")
+    return _themed(slim(buffer.getvalue())) if kind == "svg" else buffer.getvalue()
 
 
 def _parse_powers(axes: Any) -> None:
@@ -157,6 +191,13 @@ def _parse_powers(axes: Any) -> None:
             for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
                 tick.label1.set_parse_math(True)
                 tick.label2.set_parse_math(True)  # right of a bar of colours
+
+
+def _themed(svg: bytes) -> bytes:
+    """Return an SVG whose ink is the page's, light where the reader's pages are dark."""
+    svg = svg.replace(INK.encode(), b"currentColor")
+    style = f"svg{{color:{INK}}}@media(prefers-color-scheme:dark){{svg{{color:#e6edf3}}}}"
+    return svg.replace(b"<defs>", f"<style>{style}</style><defs>".encode(), 1)
 
 
 def slim(svg: bytes) -> bytes:

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from workflow.reporting.figures.panels import Panel, of_first, table
-from workflow.reporting.figures.style import footnote, grid, nothing, say
+from workflow.reporting.figures.panels import Panel, Series, of_first
+from workflow.reporting.figures.style import SHADES, SMALL, footnote, grid, nothing, say
 from workflow.runtime.errors import ReportingError
 
 
@@ -28,7 +28,7 @@ def draw(
     """
     if not any(panel.drawn for panel in panels):
         return nothing(panels)
-    figure, places = grid(len(panels), len(panels), 4.2, 2.6)
+    figure, places = grid(len(panels), len(panels), 4.2)
     for axes, panel in zip(places, panels, strict=True):
         axes.set_title(panel.label)
         if not panel.drawn:
@@ -39,13 +39,28 @@ def draw(
         series, classes = panel.drawn[0], labels[panel.label]
         words, _ = series.arrays(word, counts)
         sides = f"{len(words)} words and {len(classes)} labels"
-        entries = table(series, counts, len(words), len(classes), sides)
+        entries = _table(series, counts, len(words), len(classes), sides)
         shares = entries / np.maximum(entries.sum(axis=1, keepdims=True), 1e-12)
-        axes.imshow(shares, cmap="Greys", vmin=0, vmax=1.6, aspect="auto", interpolation="nearest")
+        axes.imshow(shares, cmap=SHADES, vmin=0, vmax=1.8, aspect="auto", interpolation="nearest")
         for (row, column), entry in np.ndenumerate(entries):
-            axes.text(column, row, f"{entry:.2g}", ha="center", va="center", fontsize=7)
+            axes.text(column, row, f"{entry:.2g}", ha="center", va="center", fontsize=SMALL)
         axes.set_xticks(range(len(classes)), classes)
-        axes.set_yticks(range(len(words)), words, fontsize=8)
+        axes.set_yticks(range(len(words)), words, fontsize=SMALL)
         axes.tick_params(length=0)
     footnote(figure, panels, of_first(panels))
     return figure
+
+
+def _table(series: Series, counts: str, rows: int, columns: int, sides: str) -> np.ndarray:
+    """Return the array `evaluator.name` of counts, (rows, columns), of the lowest seed.
+
+    Raises ReportingError where it does not fit `sides`, what its rows and columns are.
+    """
+    (values,) = series.arrays(counts)
+    entries = np.array(values, dtype=float)
+    if entries.shape != (rows, columns):
+        raise ReportingError(
+            f"{series.behind[0].path}: {counts} is {' by '.join(map(str, entries.shape))} for "
+            f"{sides}; measure the run again."
+        )
+    return entries

@@ -1,0 +1,92 @@
+"""The titles that data make: each sentence from values by hand, and others from other values."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from tests.reporting.synthetic import one_run
+from workflow.definitions.paper import Paper
+from workflow.reporting.figures import findings
+from workflow.reporting.figures.panels import Panel, Series
+
+METHODS = {"one": "the first", "two": "the second"}
+RANKED = [
+    {"measure": "probe.true_{method}", "label": "truth"},
+    {"measure": "probe.drop_{method}", "label": "a drop", "less": True},
+]
+
+
+def panel(label: str = "p", /, **series: Sequence[float | None]) -> Panel:
+    """Return a panel of series with the values of `m` of their runs."""
+    return Panel(label, [
+        Series(name.replace("_", "-"), name, {}, [
+            one_run(name, seed, {"m": value}) for seed, value in enumerate(values)
+        ], None)
+        for name, values in series.items()
+    ])  # fmt: skip
+
+
+def against(*panels: Panel) -> str:
+    return findings.against(panels, "softmax", "probe.m", "accuracy")
+
+
+def survey(panel: Panel) -> str:
+    return findings.survey([panel], "softmax", {"p": {"measure": "probe.m"}})
+
+
+def model(name: str, seeds: int, **scalars: float) -> Panel:
+    runs = [one_run(name, seed, scalars) for seed in range(seeds)]
+    return Panel(name, [Series(name, name, {}, runs, None)])
+
+
+BEST = {"true_one": 0.9, "true_two": 0.1, "drop_one": 0.2, "drop_two": 0.5}
+OTHER = {**BEST, "drop_one": 0.9}
+LOW, HIGH = [1.0, 1.1, 1.2], [5.0, 5.1, 5.3]
+
+
+@pytest.mark.parametrize(("said", "sentence"), [
+    (findings.counts([panel("x", a=[1, 0, 1]), panel("y", b=[0, 0])], "probe.m", "It is learned"),
+     "It is learned in 2 of 3 runs (x) and 0 of 2 (y)"),
+    (findings.counts([panel("x", a=[1, 1], b=[0, None, 1])], "probe.m", "It is learned"),
+     "It is learned in 2 of 2 runs (a) and 1 of 2 (b)"),
+    (findings.counts([panel("x", a=[1], b=[1, 0])], "probe.m", "It is learned"),
+     "It is learned in 1 of 2 runs (b)"),
+    (findings.counts([panel("x", a=[1])], "probe.m", "It is learned"), ""),
+    (findings.means([panel("x", a=[0.5, 0.25]), panel("y", b=[1, 0.5])], "probe.m", "Exact"),
+     "Exact: y 75 % and x 38 %"),
+    (findings.means([panel("x", a=[0.5])], "probe.m", "Exact"), ""),
+    (against(panel(softmax=LOW, top_k=HIGH)), "accuracy, compared with softmax: higher with top-k"),
+    (against(panel(softmax=HIGH, top_k=LOW)), "accuracy, compared with softmax: lower with top-k"),
+    (against(panel(softmax=LOW, top_k=HIGH, ReLA=[9, 1, -9])),
+     "accuracy, compared with softmax: higher with top-k; the others undecided"),
+    (against(panel(softmax=LOW, ReLA=[9, 1, -9])),
+     "accuracy, compared with softmax: undecided with ReLA"),
+    (against(panel("x", softmax=LOW, a=HIGH, b=HIGH), panel("y", softmax=LOW, a=HIGH, c=LOW)),
+     "accuracy, compared with softmax: higher with a and b (x); the others undecided"),
+    (against(panel(softmax=[1], top_k=[5])), ""),
+    (survey(panel(softmax=LOW, a=HIGH, b=[0, 0.2, 0.1], c=[9, 1, -9], d=[3])),
+     "Of 3 comparisons with softmax, 1 are better, 1 worse, the others undecided; better somewhere "
+     "and worse nowhere: a"),
+    (survey(panel(softmax=HIGH, a=LOW)),
+     "Of 1 comparisons with softmax, 0 are better, 1 worse, the others undecided; better somewhere "
+     "and worse nowhere: none"),
+    (survey(panel(softmax=[1], a=[5])), ""),
+    (findings.best([model("x", 2, **BEST), model("y", 2, **OTHER)], METHODS, RANKED),
+     "The best method by truth is also the best by a drop in 1 of 2 models"),
+    (findings.best([model("x", 2, **OTHER), model("y", 1, **BEST)], METHODS, RANKED),
+     "The best method by truth is also the best by a drop in 0 of 1 models"),
+    (findings.best([model("x", 1, **BEST)], METHODS, RANKED), ""),
+])  # fmt: skip
+def test_a_title_says_what_the_runs_say_and_nothing_of_single_ones(
+    said: str, sentence: str
+) -> None:
+    assert said == sentence
+
+
+@pytest.mark.parametrize("paper", Paper.all(), ids=lambda paper: paper.name)
+def test_captions_are_short_and_of_every_scale(paper: Paper) -> None:
+    figures: Mapping[str, Any] = paper.items("figures")
+    for name, figure in figures.items():
+        assert len(figure["caption"].split()) <= 40, name
+        assert "demo" not in figure["caption"], name

@@ -1,0 +1,109 @@
+"""The sentence that a figure's data say, which is its title; of single runs nothing is said."""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from workflow.reporting.figures.mechanisms import differences
+from workflow.reporting.figures.panels import Panel
+from workflow.reporting.figures.rankings import ranks
+from workflow.reporting.measures import numbers_of
+
+FEW = 2
+"""Fewer runs than these say nothing."""
+
+
+def counts(panels: Sequence[Panel], measure: str, said: str) -> str:
+    """Say in how many runs of each panel, or of each series of one panel, a measure is 1.
+
+    Runs without a value are not counted.
+    """
+    groups = [(panel.label, panel.drawn) for panel in panels]
+    if len(panels) == 1:
+        groups = [(series.label, [series]) for series in panels[0].drawn]
+    found: list[str] = []
+    for name, group in groups:
+        distinct = {run.key: run for series in group for run in series.behind}
+        values = numbers_of(distinct.values(), measure)
+        if len(values) >= FEW:
+            runs = "" if found else " runs"
+            found.append(f"{sum(values):g} of {len(values)}{runs} ({name})")
+    return f"{said} in {listed(found)}" if found else ""
+
+
+def means(panels: Sequence[Panel], measure: str, said: str) -> str:
+    """Say the mean over runs, in %, of a measure that is a fraction, the highest first."""
+    found = {}
+    for panel in panels:
+        for series in panel.drawn:
+            values = numbers_of(series.behind, measure)
+            if len(values) >= FEW:
+                found[panel.label] = 100 * fmean(values)
+    ordered = sorted(found, key=lambda name: -found[name])
+    return f"{said}: {listed([f'{name} {found[name]:.0f} %' for name in ordered])}" if found else ""
+
+
+def against(panels: Sequence[Panel], baseline: str, measure: str, said: str) -> str:
+    """Say which series differ from the baseline, by the 95 % interval over seeds of both."""
+    sides: Mapping[str, dict[str, list[str]]] = {"higher": {}, "lower": {}, "undecided": {}}
+    tasks = {frozenset(series.variant for series in panel.series): panel for panel in panels[::-1]}
+    for panel in list(tasks.values())[::-1]:
+        for name, (_, ends) in differences(panel, baseline, {"measure": measure}).items():
+            if ends:
+                side = "higher" if ends[0] > 0 else "lower" if ends[1] < 0 else "undecided"
+                sides[side].setdefault(name, []).append(panel.label)
+    decided = [side for side in ("higher", "lower") if sides[side]]
+    parts = []
+    for side in decided or ["undecided"]:
+        of_side = sides[side].items()
+        everywhere = len(tasks)
+        names = [
+            f"{name} ({', '.join(at)})" * (len(at) < everywhere) or name for name, at in of_side
+        ]
+        if names:
+            parts.append(f"{side} with {listed(names)}")
+    rest = ["the others undecided"] if decided and sides["undecided"] else []
+    return f"{said}, compared with {baseline}: {'; '.join(parts + rest)}" if parts else ""
+
+
+def survey(
+    panels: Sequence[Panel], baseline: str, measures: Mapping[str, Mapping[str, Any]]
+) -> str:
+    """Say how often series are better and worse than the baseline, and which are never worse."""
+    better: dict[str, int] = {}
+    worse: dict[str, int] = {}
+    tried = 0
+    for panel in panels:
+        for name, (_, ends) in differences(panel, baseline, measures[panel.label]).items():
+            if ends:
+                tried += 1
+                better[name] = better.get(name, 0) + (ends[0] > 0)
+                worse[name] = worse.get(name, 0) + (ends[1] < 0)
+    ups, downs = sum(better.values()), sum(worse.values())
+    gains = [name for name in better if better[name] and not worse[name]]
+    said = f"Of {tried} comparisons with {baseline}, {ups} are better, {downs} worse, the others "
+    said += f"undecided; better somewhere and worse nowhere: {listed(gains) or 'none'}"
+    return said if tried else ""
+
+
+def best(
+    panels: Sequence[Panel], methods: Mapping[str, str], measures: Sequence[Mapping[str, Any]]
+) -> str:
+    """Say for how many models each measure has the truth's best method as its best."""
+    truth, *others = measures
+    told = [panel.drawn[0] for panel in panels if panel.drawn and len(panel.drawn[0].behind) >= FEW]
+    found = []
+    for other in others:
+        pairs = [[ranks(series, one, methods) for one in (truth, other)] for series in told]
+        known = [pair for pair in pairs if all(pair)]
+        same = sum(next(iter(one)) == next(iter(two)) for one, two in known)
+        if known:
+            found.append(f"{other['label']} in {same} of {len(known)} models")
+    return (
+        f"The best method by {truth['label']} is also the best by {listed(found)}" if found else ""
+    )
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names with commas, and `and` before the last."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""

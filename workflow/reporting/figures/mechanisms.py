@@ -1,0 +1,84 @@
+"""All mechanisms by all tasks: differences from one of them, with their intervals."""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from workflow.reporting.figures.dots import lines
+from workflow.reporting.figures.panels import Panel, Series, series_of
+from workflow.reporting.figures.style import INK, SMALL, footnote, grid, looks, nothing
+from workflow.reporting.statistics.intervals import Interval, interval, spread
+
+ROOM = 1.6
+"""How far an axis goes beyond the largest difference."""
+
+
+def draw(
+    panels: Sequence[Panel], baseline: str, measures: Mapping[str, Mapping[str, Any]]
+) -> Figure:
+    """Draw a column a panel and a line a mechanism: the mean difference and its 95 % interval.
+
+    Nothing is drawn where the mechanism or the baseline was not run. A full mark is a difference
+    that is decided: its interval does not have 0 in it. One pair of runs has a mark alone.
+
+    Args:
+        panels: one a task, with a series a mechanism.
+        baseline: label of the series that the others are compared with.
+        measures: by panel {measure, axis}: `evaluator.metric`, and the label of the axis; `less:
+            true` where less is better: the difference is turned then, so that right is better.
+    """
+    shown = [panel for panel in panels if panel.drawn]
+    names = [name for name in _names(shown) if name != baseline]
+    if not names:
+        return nothing(panels)
+    look_of = looks([baseline, *names])
+    figure, places = grid(len(shown), len(shown), 0.24 * len(names) + 1.3, sharey=True)
+    for axes, panel in zip(places, shown, strict=True):
+        lines(axes, names)
+        axes.axvline(0, color=INK, linewidth=0.8)
+        for name, (mean, ends) in differences(panel, baseline, measures[panel.label]).items():
+            at, look = names.index(name), look_of[name]
+            if ends:
+                axes.plot(ends, [at, at], color=look["color"], linewidth=1.4)
+            decided = ends and not ends[0] <= 0 <= ends[1]
+            mark: Any = {"color": look["color"], "marker": look["marker"], "linestyle": "none"}
+            axes.plot([mean], [at], label=name, fillstyle="full" if decided else "none", **mark)
+        axes.set_title(panel.label, fontsize=SMALL)
+        axes.set_xlabel(measures[panel.label]["axis"], fontsize=SMALL)
+        axes.locator_params(axis="x", nbins=2)
+        axes.xaxis.set_major_formatter("{x:g}")
+        found = differences(panel, baseline, measures[panel.label]).values()
+        reach = ROOM * max((abs(mean) for mean, _ in found), default=0) or 1
+        axes.set_xlim(-reach, reach)
+    about = f"Difference from {baseline} over the same seeds; right of 0 is better. Lines: 95 %"
+    footnote(figure, panels, f"{about} intervals, which may leave the axis; full marks: without 0.")
+    return figure
+
+
+def _names(panels: Sequence[Panel]) -> list[str]:
+    return list(dict.fromkeys(series.label for series in series_of(panels)))
+
+
+def differences(
+    panel: Panel, baseline: str, told: Mapping[str, Any]
+) -> Mapping[str, tuple[float, Interval | None]]:
+    """Return each series' mean difference from the baseline, over seeds of both, and its interval.
+
+    `told` has the `measure`, and `less: true` where less of it is better.
+    """
+    of = {series.label: _by_seed(series, told["measure"]) for series in panel.drawn}
+    before, sign = of.pop(baseline, {}), -1 if told.get("less") else 1
+    found = {}
+    for name, values in of.items():
+        steps = [sign * (values[seed] - before[seed]) for seed in values if seed in before]
+        if steps:
+            mean = fmean(steps)
+            found[name] = mean, interval(mean, spread(steps), len(steps))
+    return found
+
+
+def _by_seed(series: Series, measure: str) -> Mapping[int, float]:
+    values = {run.seed: run.number(measure) for run in series.behind}
+    return {seed: value for seed, value in values.items() if value is not None}
