@@ -78,6 +78,8 @@ class Claim(TypedDict):
 
     id: Name
     claim: NonEmptyText
+    short: NotRequired[Annotated[str, Field(min_length=1, max_length=56)]]
+    """what it says, where there is room for a line"""
     source: str
     headline: NotRequired[Literal[True]]
     """whether docs/results.md shows it"""

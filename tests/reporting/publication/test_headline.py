@@ -12,6 +12,7 @@ from workflow.reporting.claims.judged import KINDS
 from workflow.reporting.measures import Measures
 from workflow.reporting.publication.counting import comparisons
 from workflow.reporting.publication.headline import (
+    answer,
     claims_by_kind,
     findings,
     numbers_by_training,
@@ -48,6 +49,26 @@ def test_a_finding_stands_while_all_its_claims_are_decided_so() -> None:
     judged[0] = claim(id="a")
     (one,) = findings(paper, [*judged, claim(verdict="does not hold")])
     assert one.markdown.endswith("): (3 claims: 2 do not, 1 undecided)")
+
+
+def test_the_answer_counts_claims_and_numbers_trained_in_full() -> None:
+    judged = [
+        *(claim(id=name, verdict="holds") for name in "ab"),
+        *(claim(id="c", verdict="does not hold"), claim(id="d"), claim(id="e", verdict="not run")),
+        claim(id="f", verdict="holds", check=True),
+    ]
+    verdicts = {"a": "reproduced", "b": "reproduced", "c": "near", "d": "not run", "e": "differs"}
+    compared = pd.DataFrame(
+        [
+            {"verdict": word, "measurement": name, "trained": True, "shorter": name == "e"}
+            for name, word in verdicts.items()
+        ],
+        dtype=object,
+    )
+    assert answer(judged, compared) == (
+        "Of 5 claims of 1 paper, 4 were tested: 2 hold, 1 does not and 1 is undecided. "
+        "Of 3 numbers trained as long as the paper's, 2 agree and 1 is near."
+    )
 
 
 def test_a_finding_rests_on_claims_that_there_are() -> None:

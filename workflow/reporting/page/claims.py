@@ -1,19 +1,26 @@
 """A claim as the page shows it: what was compared, its interval as a picture, and its runs."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
+from workflow.definitions.paper import Paper
 from workflow.definitions.references import key_of
 from workflow.files import read_json
+from workflow.reporting.cells import value_of
 from workflow.reporting.claims.judged import JudgedClaim
 from workflow.reporting.claims.markdown import counted, difference, sides
 from workflow.reporting.page.charts import whisker
 from workflow.reporting.page.marks import Mark
 from workflow.reporting.page.runs import addresses
+
+DECIDED = ("does not hold", "no difference", "holds")
+ORDER = (*DECIDED, "undecided", "undecidable", "not run")
+"""Of claims on the page, by verdict."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +35,10 @@ class ShownClaim:
     sides: str
     difference: str
     counted: str
+    short: str
+    """What it says, in a few words."""
     picture: Markup
-    """Its interval, where it has one."""
+    """Its interval, where it has one: right of the middle is as claimed."""
     seeds: str
     runs: Sequence[str]
     """The entries of the runs behind it."""
@@ -40,29 +49,64 @@ class ShownClaim:
         return self.runs[0] if self.runs else self.address
 
 
-def shown(paper: str, file: Path) -> list[ShownClaim]:
-    """Return what the page shows of a paper's judged claims."""
+def shown(paper: Paper, file: Path) -> list[ShownClaim]:
+    """Return what the page shows of a paper's judged claims, the decided ones first."""
     told = read_json(file)
-    return [_shown(paper, JudgedClaim.of(one), told["runs"]) for one in told["claims"]]
+    short = {one["id"]: one.get("short", "") for one in paper.claims.get("claims", [])}
+    claims = [
+        _shown(paper.name, claim, short.get(claim.id, ""), told["runs"])
+        for claim in map(JudgedClaim.of, told["claims"])
+    ]
+    return sorted(claims, key=lambda one: ORDER.index(one.claim.verdict))
 
 
-def _shown(paper: str, claim: JudgedClaim, runs: Mapping[str, Mapping[str, Any]]) -> ShownClaim:
-    picture = ""
-    if claim.interval and claim.estimate is not None:
-        said = f"95 % interval {difference(claim)}, to compare with {claim.margin:g}"
-        picture = whisker(*claim.interval, claim.estimate, claim.margin, said)
+def decided(claims: Iterable[ShownClaim]) -> list[ShownClaim]:
+    """Return the papers' own claims that are decided, those that do not hold first."""
+    return [one for one in claims if one.claim.verdict in DECIDED and not one.claim.check]
+
+
+def _shown(
+    paper: str, claim: JudgedClaim, short: str, runs: Mapping[str, Mapping[str, Any]]
+) -> ShownClaim:
     return ShownClaim(
         claim=claim,
         address=f"claim/{paper}/{claim.id}",
+        short=short or re.sub(r" \([^)]*\)", "", claim.claim).rstrip("."),
         source=key_of(claim.source),
         mark=Mark(claim.verdict),
         sides=" vs ".join(sides(claim)),
         difference=difference(claim),
         counted=counted(claim),
-        picture=Markup(picture),
+        picture=Markup(_picture(claim)),
         seeds=_seeds(claim.seeds),
         runs=addresses(claim.runs, runs),
     )
+
+
+def _picture(claim: JudgedClaim) -> str:
+    """Return the interval beside what the claim asks for, and the paper's difference."""
+    if not claim.interval or claim.estimate is None:
+        return ""
+    sign = 1 if claim.direction == "greater" else -1
+    printed = printed_difference(claim)
+    low, high = sorted(sign * (end - claim.margin) for end in claim.interval)
+    said = f"95 % interval {difference(claim)}, to compare with {claim.margin:g}"
+    if printed is not None:
+        said += f"; the paper's: {printed:+.{claim.digits}f}"
+        printed = sign * (printed - claim.margin)
+    return whisker((low, high), sign * (claim.estimate - claim.margin), printed, said)
+
+
+def printed_difference(claim: JudgedClaim) -> float | None:
+    """Return the difference of the two numbers that the paper prints, or of one to a fixed value.
+
+    None where it does not print them.
+    """
+    values = [value_of(text) for text in claim.paper.split(" vs ")]
+    if len(values) == 1 and claim.right.variant is None:
+        values.append(claim.right.mean)
+    left, right = values if len(values) == 2 else (None, None)
+    return left - right if isinstance(left, float) and isinstance(right, float) else None
 
 
 def _seeds(seeds: Sequence[int]) -> str:
