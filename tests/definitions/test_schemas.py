@@ -63,7 +63,7 @@ def test_the_page_says_what_values_may_be():
         '| `precision` | `"fp32"`, `"bf16"` |  | `fp32` where nothing says it |',
         "| `select` | [Select](#experiments-select) or `null` |  "
         "| Which weights are kept: those of the best epoch. |",
-        "| `model` | a part: `path` and its arguments | *needed* | the architecture and its sizes |",
+        "| `scales` | [Scales](#experiments-scales) |  | Changes by scale. |",
     ):
         assert f"\n{line}\n" in page
 

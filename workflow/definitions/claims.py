@@ -87,6 +87,8 @@ class Claim(TypedDict):
     id: Name
     claim: NonEmptyText
     """the sentence"""
+    short: NotRequired[Annotated[str, Field(min_length=1, max_length=56)]]
+    """what it says, where there is room for a line"""
     source: str
     """the paper's key and section"""
     headline: NotRequired[Literal[True]]

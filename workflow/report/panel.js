@@ -64,11 +64,18 @@
   // Numbers of a cell in full, from the lines below its table.
   const numbers = (cell) => {
     const lines = cell.closest(".block").querySelectorAll(`tr[id^="${CSS.escape(cell.id)}/"], tr[data-cell="${CSS.escape(cell.id)}"]`);
+    const rounded = (node) => {
+      const copy = node.cloneNode(true);
+      if (copy.nodeType === Node.TEXT_NODE) {
+        copy.data = copy.data.replace(/(?<![\w.])\d+\.\d+(?![\w.])/g, (number) => (number.replace(".", "").length > 4 ? Number(Number(number).toPrecision(4)) : number));
+      }
+      return copy;
+    };
     return [...lines].map((line) => {
       const heads = [...line.closest("table").tHead.rows[0].cells];
       const list = make("dl");
       [...line.cells].slice(3).forEach((value, at) => {
-        if (words(value)) list.append(make("dt", words(heads[at + 3])), make("dd", "", ...[...value.childNodes].map((one) => one.cloneNode(true))));
+        if (words(value)) list.append(make("dt", words(heads[at + 3])), make("dd", "", ...[...value.childNodes].map(rounded)));
       });
       const metric = make("h3", words(line.cells[2]));
       metric.dataset.address = line.id;
@@ -113,19 +120,21 @@
     const seeds = cell.dataset.seeds.split(" ");
     const parts = cell.id.startsWith("claim/") ? [decided(cell.closest("tr"))] : numbers(cell);
     const runs = cell.dataset.runs.split(" ").filter(Boolean);
-    const where = make("p", words(cell.closest(".block").querySelector("h3")));
+    const where = make("p", words(cell.closest(".block").querySelector("h3, h4")));
     where.className = "small";
     where.append(" ", button("Copy address", (node) => copied(node, location.href)));
     content.replaceChildren(where, ...parts, ...runs.flatMap((one) => entry(one, seeds)));
     if (!runs.length) content.append(make("p", "No training is behind it: it is counted from the data, or it was not run."));
     for (const one of content.querySelectorAll("h3[data-address]")) one.classList.toggle("lit", one.dataset.address === address);
     if (!panel.open) panel.show();
+    document.documentElement.classList.add("reading");
     panel.scrollTop = 0;
     title.focus({ preventScroll: true });
   };
   const close = () => {
     if (!panel.open) return;
     panel.close();
+    document.documentElement.classList.remove("reading");
     opener?.classList.remove("open");
     history.replaceState(null, "", location.pathname + location.search);
     opener?.focus({ preventScroll: true });
@@ -138,27 +147,26 @@
     const ends = document.querySelectorAll(`[id$="${CSS.escape(`/${address}`)}"]`);
     return ends.length === 1 ? ends[0] : null;
   };
-  const reveal = (node) => {
-    dispatchEvent(new CustomEvent("reveal", { detail: node }));
-    for (let fold = node; fold; fold = fold.parentElement) if (fold.tagName === "DETAILS") fold.open = true;
-  };
+  const reveal = (node) => dispatchEvent(new CustomEvent("reveal", { detail: node }));
   const go = () => {
     const address = decodeURIComponent(location.hash.slice(1));
-    const place = lookup(address);
+    const place = lookup(address || "overview");
     if (!place) return;
     const cell = place.matches(".cell") ? place : place.matches("tr") && document.getElementById(place.id.replace(/\/[^/]*$/, ""));
     const target = cell || place;
     reveal(target);
-    target.scrollIntoView({ block: cell ? "center" : "start", inline: "nearest" });
     if (cell) show(cell, place.id);
     else if (panel.open) close();
+    // The panel takes its room from the page, so the place is found once it is there.
+    if (place.matches(".tab")) scrollTo(0, 0);
+    else target.scrollIntoView({ block: cell ? "center" : "start", inline: "nearest" });
   };
   addEventListener("hashchange", go);
   document.addEventListener("click", (event) => {
     const cell = event.target.closest("a.cell");
     if (!cell || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    if (location.hash === `#${cell.id}`) show(cell, cell.id);
+    if (location.hash === `#${cell.id}`) go();
     else location.hash = cell.id;
   });
   panel.querySelector("[name=close]").addEventListener("click", close);

@@ -13,6 +13,7 @@ from tests.reporting.page.conftest import fill
 from tests.reporting.synthetic import Results
 from workflow.definitions.paper import Paper
 from workflow.files import read_csv
+from workflow.reporting.claims.judged import claims_in
 
 CELL = "discrete_transformer/table_6_1/sst/two_stream"
 TABLE = "#discrete_transformer\\/table_6_1"
@@ -35,26 +36,41 @@ def rows(page: Page) -> list[str]:
     return found
 
 
-def test_the_overview_comes_first_with_finding_bar_and_figure(opened: Open) -> None:
+def test_the_first_screen_has_the_answer_and_every_decided_claim(
+    opened: Open, lite: Results
+) -> None:
     page = opened()
-    cards = page.locator(".card")
-    assert [card.locator("h2 a").inner_text() for card in cards.all()] == [
+    assert page.locator(".card h2 a").all_inner_texts() == [
         reference.title for reference in Paper("discrete_transformer").about.references
     ]
-    assert "real data" in page.inner_text("#overview")
-    for card in cards.all():
-        assert card.locator(".bar i").count() > 0 and card.locator("img").count() == 1
+    judged = claims_in((lite.folder / "claims").glob("*.json"))
+    own = [one for one in judged if not one.check]
+    decided = {
+        f"#claim/discrete_transformer/{one.id}": one.verdict
+        for one in own
+        if one.verdict in ("holds", "does not hold", "no difference")
+    }
+    lines = page.locator(".forest .line")
+    links = lines.evaluate_all("(all) => all.map((one) => one.getAttribute('href'))")
+    assert len(links) > 5 and set(links) == set(decided)
+    for link, line in zip(links, lines.all(), strict=True):
+        assert decided[link] in str(line.text_content())
+    tested = sum(one.verdict != "not run" for one in own)
+    answer = page.inner_text(".answer")
+    assert answer.startswith(f"Of {len(own)} claims of 2 papers, {tested} were tested: ")
+    bottom = page.locator(".forest").bounding_box()
+    assert bottom and bottom["y"] + bottom["height"] < 900
+    for card in page.locator(".card").all():
         # The parts of a bar are as long as the counts below it say.
         for bar, counts in zip(
-            card.locator(".bar").all(), card.locator(".counts").all(), strict=True
+            card.locator(".shares").all(), card.locator(".counts").all(), strict=True
         ):
             parts = "(parts) => parts.map((part) => Number(part.style.flexGrow))"
             grown = bar.locator("i").evaluate_all(parts)
             total, *counted = map(int, re.findall(r"\d+", counts.inner_text()))
             assert grown == counted and sum(counted) == total
-    below = page.locator(".card").last.bounding_box()
-    tools = page.locator(".tools").bounding_box()
-    assert below and tools and below["y"] < tools["y"]
+    lines.first.click()
+    assert decided[links[0]] in panel(page) and page.locator("#discrete_transformer").is_visible()
 
 
 def test_a_demo_says_what_ran_and_shows_no_verdicts(
@@ -68,75 +84,106 @@ def test_a_demo_says_what_ran_and_shows_no_verdicts(
     assert "none of its numbers can be compared" in said
     assert re.search(r"1 runs? in 4\.2 minutes of training", said)
     assert "undecided" not in page.inner_text("main")
-    assert page.locator(".card .bar, td > .mark:visible").count() == 0
+    assert page.locator(".card .shares, .forest, td > .mark:visible").count() == 0
 
 
-def test_the_menu_follows_the_reader_and_folds_on_narrow_screens(opened: Open) -> None:
+def test_one_tab_is_shown_and_an_address_opens_its_own(opened: Open) -> None:
     page = opened()
-    here = page.locator(".menu [aria-current]")
-    assert here.inner_text() == "Overview"
-    page.evaluate("document.getElementById('discrete_transformer/table_6_1').scrollIntoView()")
-    expect(here).to_have_attribute("href", "#discrete_transformer/table_6_1")
-    box = page.locator(".menu").bounding_box()
-    assert box and box["y"] == 0 and here.is_visible()
-    narrow = opened(viewport={"width": 400, "height": 800})
-    assert not narrow.locator(".menu a").first.is_visible()
-    narrow.click(".menu summary")
-    narrow.click(".menu a[href='#cost']")
-    assert not narrow.locator(".menu a").first.is_visible()
+    here, shown = page.locator(".tabs [aria-current]"), page.locator(".tab:visible")
+    assert here.inner_text() == "Overview" and shown.count() == 1
+    page.focus(".tabs [href='#discrete_transformer']")
+    page.keyboard.press("Enter")
+    expect(here).to_have_attribute("href", "#discrete_transformer")
+    assert shown.count() == 1 and shown.get_attribute("id") == "discrete_transformer"
+    page.go_back()
+    expect(here).to_have_attribute("href", "#overview")
+    expect(opened("#cost").locator(".tab:visible")).to_have_attribute("id", "rest")
+    folded = opened("#discrete_transformer/stack_language")
+    assert folded.locator("[id='discrete_transformer/stack_language']").is_visible()
+    assert folded.locator("details.block[open]").count() == 1
 
 
 @pytest.mark.parametrize("width", [1300, 800, 400])
 def test_nothing_is_wider_than_the_screen(opened: Open, width: int) -> None:
     page = opened(viewport={"width": width, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for tab in ("overview", "discrete_transformer", "rest"):
+        page.evaluate(f"location.hash = '{tab}'")
+        page.wait_for_selector(f"#{tab}:visible")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_rows_are_found_by_words_paper_and_verdict(opened: Open) -> None:
+def test_the_evidence_of_a_claim_is_in_sight_on_a_phone(opened: Open) -> None:
+    page = opened("#claims/discrete_transformer", viewport={"width": 400, "height": 800})
+    row = page.locator("table.claims tr[data-paper]").first
+    for cell in row.locator("> td").all():
+        box = cell.bounding_box()
+        assert box and box["x"] >= 0 and box["x"] + box["width"] <= 400
+
+
+def test_the_search_jumps_to_its_first_hit_and_dims_the_others(opened: Open) -> None:
     page = opened()
-    every = rows(page)
+    found, dimmed = page.locator(".tools output"), page.locator("tr.dimmed")
+    page.keyboard.press("/")
+    page.keyboard.type("6.1")
+    # The table of that name comes before rows that say so, and 6.12 is none.
+    assert page.locator(".hit").inner_text().startswith("Table 6.1:")
+    expect(page.locator("#discrete_transformer")).to_be_visible()
+    box, bar = page.locator(".hit").bounding_box(), page.locator(".bar").bounding_box()
+    assert box and bar and bar["y"] == 0 and bar["height"] <= box["y"] < 900
+    every = len(rows(page))
+    hits, total = map(int, re.findall(r"\d+", found.inner_text()))
+    assert 0 < hits < total and 0 < dimmed.count() < every
     page.fill("[name=words]", "two-stream sst")
-    found = rows(page)
-    assert 0 < len(found) < len(every)
+    first = page.locator(".hit").inner_text()
+    assert "SST" in first
+    page.keyboard.press("Enter")
+    assert page.locator(".hit").count() == 1 and page.locator(".hit").inner_text() != first
     page.fill("[name=words]", "")
-    page.select_option("[name=paper]", "discrete2020")
-    assert 0 < len(rows(page)) < len(every)
-    page.select_option("[name=paper]", "")
     page.select_option("[name=verdict]", "differs")
-    differing = rows(page)
-    assert 0 < len(differing) < len(every) and all("✗" in row for row in differing)
-    assert page.inner_text(".tools output") == f"{len(differing)} of {len(every)} rows"
-    assert page.locator(".block:visible").count() < page.locator(".block").count()
-    page.click(".tools [type=reset]")
-    expect(page.locator(".tools output")).to_have_text(f"{len(every)} rows")
-    assert rows(page) == every
+    differing = page.locator("tr[data-paper]:not(.dimmed)").all_text_contents()
+    assert differing and all("✗" in row for row in differing)
+    assert found.inner_text() == f"{len(differing)} of {total} rows"
+    page.fill("[name=words]", "polanski")
+    assert "No row has “polanski”" in page.inner_text(".empty")
+    page.keyboard.press("Escape")
+    expect(page.locator(".empty")).to_be_hidden()
+    expect(found).to_have_text("")
+    assert dimmed.count() == 0 and len(rows(page)) == every
 
 
-def test_a_column_sorts_up_down_and_back(opened: Open) -> None:
-    page = opened()
-    table = page.locator(f"article:has(> h3{TABLE}) table.sorted")
-    column = 2
+def test_a_column_sorts_its_groups_best_first_then_back(opened: Open) -> None:
+    page = opened("#discrete_transformer/stack_language")
+    table = page.locator("details.block[open] table.sorted")
+    heads = table.locator("thead th")
 
-    def values() -> list[float]:
-        texts = table.locator(f"tbody tr td:nth-child({column + 1}) .cell").all_inner_texts()
-        return [float(found[0]) for text in texts if (found := re.match(r"-?[\d.]+", text))]
+    def values(column: int) -> list[list[float]]:
+        groups: dict[str, list[float]] = {}
+        for row in table.locator("tbody tr").all():
+            texts = [str(cell.text_content()) for cell in row.locator("th, td").all()]
+            found = re.match(r"-?[\d.]+", texts[column])
+            groups.setdefault(texts[0], []).extend([float(found[0])] if found else [])
+        return list(groups.values())
 
-    before = values()
-    button = table.locator("thead th button").nth(column)
-    button.click()
-    assert values() == sorted(before) != before
-    button.click()
-    assert values() == sorted(before, reverse=True)
-    button.click()
-    assert values() == before
+    for name, most_first in (("NLL", False), ("exact", True)):
+        column = next(at for at, head in enumerate(heads.all_inner_texts()) if name in head)
+        before = values(column)
+        assert len(before) > 1
+        heads.nth(column).locator("button").click()
+        assert values(column) == [sorted(group, reverse=most_first) for group in before] != before
+        heads.nth(column).locator("button").click()
+        assert values(column) == [sorted(group, reverse=not most_first) for group in before]
+        heads.nth(column).locator("button").click()
+        assert values(column) == before
 
 
 def test_a_cell_opens_the_runs_behind_it_and_its_address_opens_the_same(
     opened: Open, lite: Results
 ) -> None:
-    page = opened()
+    page = opened("#discrete_transformer")
     page.click(f"[id='{CELL}']")
     said = panel(page)
+    cell, beside = (page.locator(one).bounding_box() for one in (f"[id='{CELL}']", "#panel"))
+    assert cell and beside and cell["x"] + cell["width"] <= beside["x"]
     assert page.evaluate("location.hash") == f"#{CELL}"
     for part in (
         "make run SCALE=lite",
@@ -160,7 +207,7 @@ def test_a_cell_opens_the_runs_behind_it_and_its_address_opens_the_same(
 
 
 def test_notes_are_folded_and_a_drawing_stands_in_the_page_once(opened: Open, text: str) -> None:
-    page = opened()
+    page = opened("#discrete_transformer")
     assert page.locator("details.note").count() > 10
     assert page.locator("main details[open]").count() == 0
     page.click(f"article:has(> h3{TABLE}) summary:has-text('Notes')")
@@ -217,7 +264,7 @@ def test_every_address_leads_to_what_it_names(opened: Open) -> None:
 
 
 def test_data_of_figures_and_tables_can_be_saved(opened: Open, lite: Results) -> None:
-    page = opened(accept_downloads=True)
+    page = opened("#discrete_transformer", accept_downloads=True)
     figure = page.locator("[id='discrete_transformer/figure_6_1']")
     figure.locator(".data summary").click()
     with page.expect_download() as saved:
@@ -237,7 +284,8 @@ def test_with_scripts_off_every_number_is_in_the_text(
     opened: Open, file: Path, lite: Results
 ) -> None:
     page = opened(java_script_enabled=False)
-    assert not page.locator(".tools").is_visible() and page.locator(".menu a").first.is_visible()
+    assert not page.locator(".tools").is_visible()
+    assert page.locator(".tab:visible").count() == page.locator(".tab").count() > 2
     # What a cell links to is there to be unfolded.
     link = page.get_attribute(f"[id='{CELL}']", "href")
     assert link == "#run/text_classification/sst_two_stream"
@@ -252,6 +300,9 @@ def test_with_scripts_off_every_number_is_in_the_text(
 
 def test_the_keyboard_alone_reaches_everything(opened: Open) -> None:
     page = opened()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page = opened("#discrete_transformer")
     # What is focused says so itself: a busy page may take several keys between two questions.
     wanted = page.evaluate(
         """() => {
@@ -266,8 +317,6 @@ def test_the_keyboard_alone_reaches_everything(opened: Open) -> None:
             return seen.length;
         }"""
     )
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.className") == "skip"
     for _ in range(2 * wanted):
         page.keyboard.press("Tab")
         if not page.locator("[data-unreached]").count():
@@ -290,10 +339,14 @@ def test_the_keyboard_alone_reaches_everything(opened: Open) -> None:
 def test_a_checker_of_accessibility_finds_nothing_grave(opened: Open, scheme: str) -> None:
     page = opened(color_scheme=scheme)
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    closed = Axe().run(page).response["violations"]
+    violations = []
+    for tab in ("overview", "discrete_transformer", "rest"):
+        page.evaluate(f"location.hash = '{tab}'")
+        page.wait_for_selector(f"#{tab}:visible")
+        violations += Axe().run(page).response["violations"]
     page.evaluate(f"location.hash = '{CELL}'")
     panel(page)
-    violations = closed + Axe().run(page, context="#panel").response["violations"]
+    violations += Axe().run(page, context="#panel").response["violations"]
     grave = [
         (one["id"], one["nodes"][0]["html"][:200], one["nodes"][0].get("failureSummary"))
         for one in violations

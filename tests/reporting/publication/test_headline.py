@@ -13,6 +13,7 @@ from workflow.reporting.claims.judged import KINDS
 from workflow.reporting.measures import Measures
 from workflow.reporting.publication.counting import comparisons
 from workflow.reporting.publication.headline import (
+    answer,
     claims_by_kind,
     findings,
     numbers_by_training,
@@ -67,6 +68,26 @@ def test_a_finding_may_rest_on_a_verdict_that_does_not_stand_after_a_correction(
     assert findings(paper, [one, claim(id="b", p=0.9)])[0].text == "Barely."
     assert findings(paper, [one])[0].text == ""
     assert findings(paper, [replace(one, verdict="holds"), claim(id="b", p=0.9)])[0].text == ""
+
+
+def test_the_answer_counts_claims_and_numbers_trained_in_full() -> None:
+    judged = [
+        *(claim(id=name, verdict="holds") for name in "ab"),
+        *(claim(id="c", verdict="does not hold"), claim(id="d"), claim(id="e", verdict="not run")),
+        claim(id="f", verdict="holds", check=True),
+    ]
+    verdicts = {"a": "reproduced", "b": "reproduced", "c": "near", "d": "not run", "e": "differs"}
+    compared = pd.DataFrame(
+        [
+            {"verdict": word, "measurement": name, "trained": True, "shorter": name == "e"}
+            for name, word in verdicts.items()
+        ],
+        dtype=object,
+    )
+    assert answer(judged, compared) == (
+        "Of 5 claims of 1 paper, 4 were tested: 2 hold, 1 does not and 1 is undecided. "
+        "Of 3 numbers trained as long as the paper's, 2 agree and 1 is near."
+    )
 
 
 def test_a_finding_rests_on_claims_that_there_are() -> None:

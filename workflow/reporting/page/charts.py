@@ -75,19 +75,30 @@ def chart(curves: Sequence[ChartLine], title: str, x_label: str) -> str:
     return f'<svg class="curves" {box}>{"".join(marks)}{"".join(lines)}</svg>'
 
 
-def whisker(low: float, high: float, estimate: float, edges: Sequence[float], label: str) -> str:
-    """Return a small SVG of an interval with its estimate, beside what it has to leave out."""
-    left, right = min(low, *edges), max(high, *edges)
-    span = (right - left) or 1.0
+def whisker(
+    interval: tuple[float, float],
+    estimate: float,
+    printed: float | None,
+    edges: Sequence[float],
+    label: str,
+) -> str:
+    """Return a small SVG of an interval beside what it has to leave out.
+
+    The paper's value is a tick. Each picture has a scale of its own; 0 is in the middle.
+    """
+    values = [*interval, estimate, *edges, *([] if printed is None else [printed])]
+    reach = max(map(abs, values)) or 1.0
 
     def across(x: float) -> float:
-        return 8 + (x - left) / span * 124
+        return 90 + x / reach * 82
 
+    low, high = interval
     said = html.escape(label, quote=True)
+    paper = "" if printed is None else f'<path class="paper" d="M{across(printed):.1f} 3V17"/>'
     return (
-        f'<svg class="whisker" viewBox="0 0 140 20" role="img" aria-label="{said}">'
-        f'<path class="margin" d="{"".join(f"M{across(edge):.1f} 1V19" for edge in edges)}"/>'
-        f'<path class="interval" d="M{across(low):.1f} 10H{across(high):.1f}"/>'
+        f'<svg class="whisker" viewBox="0 0 180 20" role="img" aria-label="{said}">'
+        f'<path class="margin" d="{"".join(f"M{across(edge):.1f} 0V20" for edge in edges)}"/>'
+        f'<path class="interval" d="M{across(low):.1f} 10H{across(high):.1f}"/>{paper}'
         f'<circle class="estimate" cx="{across(estimate):.1f}" cy="10" r="3.5"/></svg>'
     )
 

@@ -1,20 +1,27 @@
 """A claim as the page shows it: what was compared, its interval as a picture, and its runs."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
+from workflow.definitions.paper import Paper
 from workflow.definitions.references import key_of
 from workflow.files import read_json
+from workflow.reporting.cells import value_of
 from workflow.reporting.claims.caveats import Caveats
 from workflow.reporting.claims.judged import JudgedClaim, read_claims
 from workflow.reporting.claims.markdown import counted, difference, sides
 from workflow.reporting.page.charts import whisker
 from workflow.reporting.page.marks import Mark
 from workflow.reporting.page.runs import addresses
+
+DECIDED = ("does not hold", "no difference", "holds")
+ORDER = (*DECIDED, "undecided", "undecidable", "not run")
+"""Of claims on the page, by verdict."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +36,10 @@ class ShownClaim:
     sides: str
     difference: str
     counted: str
+    short: str
+    """What it says, in a few words."""
     picture: Markup
-    """Its interval, where it has one."""
+    """Its interval, where it has one: right of the middle is as claimed."""
     seeds: str
     runs: Sequence[str]
     """The entries of the runs behind it."""
@@ -42,37 +51,73 @@ class ShownClaim:
         return self.runs[0] if self.runs else self.address
 
 
-def shown(paper: str, file: Path, caveats: Caveats) -> list[ShownClaim]:
-    """Return what the page shows of a paper's judged claims."""
+def shown(paper: Paper, file: Path, caveats: Caveats) -> list[ShownClaim]:
+    """Return what the page shows of a paper's judged claims, the decided ones first."""
     runs = read_json(file)["runs"]
-    return [_shown(paper, one, runs, caveats.of(one)) for one in read_claims(file)]
+    short = {one["id"]: one.get("short", "") for one in paper.claims.get("claims", [])}
+    claims = [
+        _shown(paper.name, claim, short.get(claim.id, ""), runs, caveats.of(claim))
+        for claim in read_claims(file)
+    ]
+    return sorted(claims, key=lambda one: ORDER.index(one.claim.verdict))
+
+
+def decided(claims: Iterable[ShownClaim]) -> list[ShownClaim]:
+    """Return the papers' own claims that are decided, those that do not hold first."""
+    return [one for one in claims if one.claim.verdict in DECIDED and not one.claim.check]
 
 
 def _shown(
     paper: str,
     claim: JudgedClaim,
+    short: str,
     runs: Mapping[str, Mapping[str, Any]],
     caveats: Sequence[str],
 ) -> ShownClaim:
-    picture = ""
-    if claim.interval and claim.estimate is not None:
-        edges = claim.asked.edges
-        compared = " and ".join(f"{edge:g}" for edge in edges)
-        said = f"95 % interval {difference(claim)}, to compare with {compared}"
-        picture = whisker(*claim.interval, claim.estimate, edges, said)
     return ShownClaim(
         claim=claim,
         address=f"claim/{paper}/{claim.id}",
+        short=short or re.sub(r" \([^)]*\)", "", claim.claim).rstrip("."),
         source=key_of(claim.source),
         mark=Mark(claim.verdict),
         sides=" vs ".join(sides(claim)),
         difference=difference(claim),
         counted=counted(claim),
-        picture=Markup(picture),
+        picture=Markup(_picture(claim)),
         seeds=_seeds(claim.seeds),
         runs=addresses(claim.runs, runs),
         caveats=caveats,
     )
+
+
+def _picture(claim: JudgedClaim) -> str:
+    """Return the interval beside what the claim asks for, and the paper's difference."""
+    if not claim.interval or claim.estimate is None:
+        return ""
+    sign, middle = -1 if claim.direction == "less" else 1, claim.margin
+    if claim.direction == "equal":
+        middle = 0.0
+    edges = [sign * (edge - middle) for edge in claim.asked.edges]
+    low, high = sorted(sign * (end - middle) for end in claim.interval)
+    compared = " and ".join(f"{edge:g}" for edge in claim.asked.edges)
+    said = f"95 % interval {difference(claim)}, to compare with {compared}"
+    printed = printed_difference(claim)
+    if printed is not None:
+        said += f"; the paper's: {printed:+.{claim.digits}f}"
+        printed = sign * (printed - middle)
+    return whisker((low, high), sign * (claim.estimate - middle), printed, edges, said)
+
+
+def printed_difference(claim: JudgedClaim) -> float | None:
+    """Return the difference of the two numbers that the paper prints, or of one to a fixed value.
+
+    None where it does not print them.
+    """
+    values = [value_of(text) for text in claim.paper.split(" vs ")]
+    if len(values) == 1 and claim.right.variant is None:
+        values.append(claim.right.mean)
+    left, right = values if len(values) == 2 else (None, None)
+    return left - right if isinstance(left, float) and isinstance(right, float) else None
 
 
 def _seeds(seeds: Sequence[int]) -> str:

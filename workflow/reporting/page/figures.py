@@ -1,7 +1,7 @@
-"""A figure as the page shows it: a vector drawing, its data as CSV, and the table it belongs to."""
+"""A figure as the page shows it: a vector drawing, and its data as CSV."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -9,7 +9,6 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from workflow.files import csv_text, read_sidecar
-from workflow.reporting.page.tables import ShownTable
 
 SAFE = " /:;=,()'*+-._~!@$?[]{}|^`\n"
 """What a data address of an SVG needs not escape."""
@@ -60,23 +59,3 @@ def _pixels(svg: str, side: str) -> int:
     """Return a side of an SVG, which is stated in points."""
     found = re.search(rf' {side}="([\d.]+)pt"', svg)
     return round(float(found[1]) * 96 / 72) if found else 0
-
-
-def placed(
-    figures: Iterable[ShownFigure], tables: Sequence[ShownTable]
-) -> tuple[Mapping[str, list[ShownFigure]], list[ShownFigure]]:
-    """Return the figures by the table that they belong to, and those that belong to none.
-
-    It is the table of which most runs are the figure's; of several the one with the fewest others.
-    """
-    beside: dict[str, list[ShownFigure]] = {table.name: [] for table in tables}
-    alone = []
-    for figure in figures:
-        shared = {table.name: len({*table.identities} & {*figure.identities}) for table in tables}
-        others = {table.name: len({*table.identities} - {*figure.identities}) for table in tables}
-        best = max(tables, key=lambda it: (shared[it.name], -others[it.name]), default=None)
-        if best and shared[best.name]:
-            beside[best.name].append(figure)
-        else:
-            alone.append(figure)
-    return beside, alone

@@ -43,6 +43,8 @@ class Counts:
 class Headline:
     """What came out at one scale."""
 
+    answer: str
+    """What came out over all papers, in a few sentences."""
     findings: tuple[PaperFinding, ...]
     tables: tuple[Counts, ...]
 

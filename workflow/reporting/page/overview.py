@@ -6,7 +6,7 @@ from typing import Any
 
 from workflow.definitions.references import Reference, key_of
 from workflow.reporting.measures import RunRecord
-from workflow.reporting.page.claims import ShownClaim
+from workflow.reporting.page.claims import ShownClaim, decided
 from workflow.reporting.page.figures import ShownFigure
 from workflow.reporting.page.headline import Headline
 from workflow.reporting.page.marks import Share, shares
@@ -34,6 +34,8 @@ class Card:
     numbers: Sequence[Share]
     """Printed numbers that ours stand beside, each measurement once, by verdict."""
     claims: Sequence[Share]
+    decided: Sequence[ShownClaim]
+    """Those of its claims that are decided, those that do not hold first."""
     figure: ShownFigure | None
     first: str
     """The address of the first of its tables."""
@@ -85,6 +87,7 @@ def cards(
                     claims=shares([one.mark.word for one in claims], VERDICTS)
                     if comparable
                     else [],
+                    decided=decided(claims) if comparable else [],
                     figure=figures[0] if figures else None,
                     first=tables[0].address if tables else paper["name"],
                     tables=sum(bool(table.identities) for table in tables),

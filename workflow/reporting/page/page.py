@@ -28,8 +28,9 @@ from workflow.reporting.statistics import tolerances
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.statistics.verdict import NEAR
 from workflow.reporting.tables import corpora
+from workflow.reporting.tables.names import papers_order, symbols
 
-SCRIPTS = ("menu.js", "tables.js", "panel.js")
+SCRIPTS = ("tabs.js", "search.js", "sorting.js", "panel.js")
 
 
 def render(
@@ -59,7 +60,7 @@ def render(
         explorer: address of the explorer, where there is one.
     """
     templates = environment(TEMPLATES)
-    templates.filters["prose"] = prose
+    templates.filters |= {"prose": prose, "symbols": symbols}
     templates.globals["command"] = partial(command, scale)
     templates.globals |= {"word": Mark, "total": total}
     given = Given(_by_name(tables), _by_name(figures), {path.stem: path for path in claims})
@@ -109,9 +110,9 @@ def write_page(path: Path, page: str) -> None:
 
 
 def prose(text: str) -> Markup:
-    """Return escaped text in which `words` between backticks are set as code."""
+    """Return escaped text with symbols, in which `words` between backticks are set as code."""
     parts = [
-        Markup("<code>{}</code>").format(part) if index % 2 else escape(part)
+        Markup("<code>{}</code>").format(part) if index % 2 else escape(symbols(part))
         for index, part in enumerate(text.split("`"))
     ]
     return Markup("").join(parts)
@@ -131,7 +132,7 @@ def _by_name(files: Iterable[Path]) -> dict[tuple[str, str], Path]:
 
 
 def _paper(paper: Paper, given: Given, caveats: Caveats) -> dict[str, Any]:
-    """Return what was given of a paper, in the order of its definitions."""
+    """Return what was given of a paper, in the paper's own order."""
     shown, recipes = [], []
     missing: list[tuple[str, Sequence[str]]] = []
     rules: dict[str, Any] = {}
@@ -153,18 +154,17 @@ def _paper(paper: Paper, given: Given, caveats: Caveats) -> dict[str, Any]:
         if (paper.name, name) in given.figures
     ]
     missing += [(figure.title, figure.not_run) for figure in drawn if figure.not_run]
-    beside, alone = figures.placed(drawn, shown)
+    for items in (shown, drawn):
+        items.sort(key=lambda one: papers_order(one.title))
     decided = given.claims.get(paper.name)
     return {
         "name": paper.name,
         "title": paper.about.title,
         "references": paper.about.references,
         "legend": paper.about.legend,
-        "claims": page_claims.shown(paper.name, decided, caveats) if decided else [],
+        "claims": page_claims.shown(paper, decided, caveats) if decided else [],
         "tables": shown,
         "figures": drawn,
-        "beside": beside,
-        "alone": alone,
         "recipes": recipes,
         "rules": rules,
         "missing": missing,

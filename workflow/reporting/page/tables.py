@@ -12,6 +12,7 @@ from workflow.reporting.cells import Cell, LongForm, records, text
 from workflow.reporting.page.marks import Mark
 from workflow.reporting.page.runs import addresses
 from workflow.reporting.tables import layout
+from workflow.reporting.tables.names import number_of
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class ShownTable:
     name: str
     address: str
     title: str
+    number: str
+    """Of the paper's own table or section, as `Table 6.1`; nothing of another table."""
     caption: str
     source: str
     """The key of the paper that it is of."""
@@ -49,6 +52,7 @@ def shown(paper: str, definitions: Tables, name: str, table: LongForm) -> ShownT
         name=name,
         address=address,
         title=definition["title"],
+        number=number_of(definition["title"]),
         caption=grid.caption,
         source=definition["source"],
         labels=grid.labels,
@@ -68,10 +72,11 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of which anything was run.
 
-    Each has its `labels`, its `cells`, None where there is no such cell, and for the filter the
-    `words` of its verdicts. A cell has the texts `ours` and `paper`; its `marks`; its `address`,
-    `<paper>/<table>/<row>/<column>`, of each of its numbers the metric follows; a `link` to the
-    entry of its runs, else to its first number in full; the entries of its `runs`; its `seeds`.
+    Each has its `labels`, its `cells`, None where there is no such cell, for the search the
+    `words` of its verdicts, and whether all that it shows is `quoted`. A cell has the texts `ours`
+    and `paper`; its `marks`; its `address`, `<paper>/<table>/<row>/<column>`, of each of its
+    numbers the metric follows; a `link` to the entry of its runs, else to its first number in full;
+    the entries of its `runs`; its `seeds`.
     """
     here: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
@@ -97,7 +102,8 @@ def _rows(
                 }
             )
         words = dict.fromkeys(mark.word for cell in row if cell for mark in cell["marks"])
-        yield {"labels": labels, "cells": row, "words": "|".join(words)}
+        quoted = "quoted" in words and not any(cell["runs"] for cell in row if cell)
+        yield {"labels": labels, "cells": row, "words": "|".join(words), "quoted": quoted}
 
 
 def _marks(metrics: Mapping[str, Any], behind: Iterable[Cell]) -> list[Mark]:
@@ -111,25 +117,28 @@ def _marks(metrics: Mapping[str, Any], behind: Iterable[Cell]) -> list[Mark]:
     return [Mark(word, former=former) for word, former in alike] if len(alike) == 1 else judged
 
 
-def _lines(metrics: Mapping[str, Any], cells: Iterable[Cell]) -> Iterator[dict[str, Any]]:
+def _lines(metrics: Mapping[str, Any], cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
     """Yield the numbers in full, as texts.
 
     Each has its `address`, nothing where another line of the same metric has it, and that of the
     `cell` that shows it; and `beside`, the variants whose records were read for it.
     """
     addressed = set()
+    spreads: dict[str, set[str]] = {}
+    for cell in cells:
+        spreads.setdefault(f"{cell['place']}/{cell['metric']}", set()).add(cell["spread_over"])
     for cell in cells:
         own = f"{cell['place']}/{cell['metric']}"
         metric, unit, over = metrics[cell["metric"]]["label"], cell["unit"], cell["spread_over"]
         unit = f" ({unit})" if unit and unit != metric else ""
-        other = own in addressed and not cell["expected"]
+        several = len(spreads[own]) > 1
         known = cell["ci_low"] is not None and cell["ci_high"] is not None
         yield {
             "address": "" if own in addressed else own,
             "cell": cell["place"],
             "row": cell["row"],
             "column": cell["column"],
-            "metric": f"{metric}{unit}" + (f", over {over}" if other else ""),
+            "metric": f"{metric}{unit}" + (f", over {over}" if several else ""),
             "ours": text(cell["mean"]),
             "spread": f"{text(cell['std'])} over {over}" if cell["std"] is not None else "",
             "n": text(cell["n"]),

@@ -1,6 +1,6 @@
 """The first thing that a reader sees: what came out in words, then claims and numbers counted."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +22,24 @@ UNDECIDABLE = "*Undecidable*: the test set is too small, whatever the seeds. "
 JUDGED = (*COMPARED, "wide tolerance")
 """The verdicts that are counted; the last is none, as the tolerance confirms nothing."""
 
+SAID = {
+    "holds": ("holds", "hold"),
+    "does not hold": ("does not", "do not"),
+    "no difference": ("shows no difference", "show no difference"),
+    "undecided": ("is undecided", "are undecided"),
+    "undecidable": ("cannot be decided",) * 2,
+}
+"""What is said of one claim, and of several, by verdict."""
+AGREEING = {
+    "reproduced": ("agrees", "agree"),
+    "within, one seed": ("agrees by one training", "agree by one training"),
+    "within, seeds apart": ("agrees within its spread", "agree within their spread"),
+    "near": ("is near", "are near"),
+    "differs": ("differs", "differ"),
+    "wide tolerance": ("cannot be judged (wide tolerance)",) * 2,
+}
+"""What is said of one number, and of several, by verdict."""
+
 
 def headline(scale: str, tables: Iterable[Path], claims: Iterable[Path]) -> Headline:
     """Return what came out at a scale, from its tables (`.csv`) and judged claims (`.json`)."""
@@ -31,6 +49,7 @@ def headline(scale: str, tables: Iterable[Path], claims: Iterable[Path]) -> Head
     marked = marked[marked["verdict"].isin(COMPARED)]
     by_paper = marked.groupby(marked["source"].map(key_of))["verdict"].agg(tuple)
     return Headline(
+        answer(judged, compared),
         tuple(
             replace(one, numbers=by_paper.get(one.reference.key, ()))
             for paper in Paper.all()
@@ -38,6 +57,30 @@ def headline(scale: str, tables: Iterable[Path], claims: Iterable[Path]) -> Head
         ),
         (claims_by_kind(judged), numbers_by_training(compared), numbers_not_run(compared)),
     )
+
+
+def answer(judged: Iterable[JudgedClaim], compared: pd.DataFrame) -> str:
+    """Return how the claims came out over all papers, and the numbers trained in full."""
+    claims = _of_papers(judged)
+    tested = claims.loc[claims["verdict"] != "not run", "verdict"]
+    full = _judged(compared).query("trained and not shorter")["verdict"]
+    papers = claims["paper"].nunique()
+    said = (
+        f"Of {len(claims)} claims of {papers} paper{'s' * (papers != 1)}, {len(tested)} were "
+        f"tested: {_listed(tested, SAID)}."
+    )
+    if full.empty:
+        return said
+    length = f"{len(full)} numbers trained as long as the paper's"
+    return f"{said} Of {length}, {_listed(full, AGREEING)}."
+
+
+def _listed(verdicts: pd.Series, said: Mapping[str, tuple[str, str]]) -> str:
+    """Return how many verdicts of each kind there are, in words."""
+    each = verdicts.value_counts()
+    parts = [f"{each[word]} {said[word][int(each[word] > 1)]}" for word in said if word in each]
+    *others, last = parts or ["none"]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def findings(paper: Paper, judged: Sequence[JudgedClaim]) -> list[PaperFinding]:
@@ -124,8 +167,7 @@ def numbers_by_training(compared: pd.DataFrame) -> Counts:
         "fixed for each quantity, near within two. Within it, but of one seed, or of seeds further "
         "apart than the tolerance, is less; a wide tolerance confirms nothing."
     )
-    numbers = once(compared)
-    numbers = numbers[numbers["verdict"].isin(JUDGED)].astype({"trained": bool, "shorter": bool})
+    numbers = _judged(compared)
     rows = [
         (EVERY, numbers),
         ("trained as long as the paper's", numbers.query("trained and not shorter")),
@@ -133,6 +175,12 @@ def numbers_by_training(compared: pd.DataFrame) -> Counts:
         ("not trained: data and baselines", numbers.query("not trained")),
     ]
     return _counted(about, ("ours are", "numbers"), JUDGED, rows)
+
+
+def _judged(compared: pd.DataFrame) -> pd.DataFrame:
+    """Return each number that is counted, once."""
+    numbers = once(compared)
+    return numbers[numbers["verdict"].isin(JUDGED)].astype({"trained": bool, "shorter": bool})
 
 
 def numbers_not_run(compared: pd.DataFrame) -> Counts:
