@@ -4,12 +4,12 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, TypeVar
 from urllib.parse import quote
 
 from markupsafe import Markup
 
 from workflow.files import csv_text, read_sidecar
-from workflow.reporting.page.tables import ShownTable
 
 SAFE = " /:;=,()'*+-._~!@$?[]{}|^`\n"
 """What a data address of an SVG needs not escape."""
@@ -62,14 +62,29 @@ def _pixels(svg: str, side: str) -> int:
     return round(float(found[1]) * 96 / 72) if found else 0
 
 
+class OfRuns(Protocol):
+    """A table or a figure."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def identities(self) -> Collection[str]:
+        """Of all runs behind it."""
+
+
+FigureT = TypeVar("FigureT", bound=OfRuns)
+
+
 def placed(
-    figures: Iterable[ShownFigure], tables: Sequence[ShownTable]
-) -> tuple[Mapping[str, list[ShownFigure]], list[ShownFigure]]:
+    figures: Iterable[FigureT], tables: Sequence[OfRuns]
+) -> tuple[Mapping[str, list[FigureT]], list[FigureT]]:
     """Return the figures by the table that they belong to, and those that belong to none.
 
     It is the table of which most runs are the figure's; of several the one with the fewest others.
     """
-    beside: dict[str, list[ShownFigure]] = {table.name: [] for table in tables}
+    beside: dict[str, list[FigureT]] = {table.name: [] for table in tables}
     alone = []
     for figure in figures:
         shared = {table.name: len({*table.identities} & {*figure.identities}) for table in tables}
