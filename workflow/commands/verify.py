@@ -185,11 +185,7 @@ def _index(index: Path) -> None:
 def _lines(folder: Path, path: Path) -> None:
     """Check a file of lines published in a folder: all that belong there, once, and whole."""
     if path.name == SIDECARS:
-        made = {
-            f"{one.parent.name}/{one.stem}": one.parent
-            for one in path.parent.glob("*/*")
-            if one.name != "README.md"
-        }
+        made = {f"{one.parent.name}/{one.stem}": one.parent for one in path.parent.glob("*/*")}
         for key, sidecar in read_lines(path, made).items():
             check_files(made[key], sidecar["files"])
     elif path.parent.name == RUNS:

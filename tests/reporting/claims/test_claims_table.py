@@ -10,8 +10,11 @@ from workflow.reporting.claims.markdown import (
     claims_table,
     counted,
     difference,
+    evidence,
+    limits,
     points_against,
     total,
+    would_decide,
 )
 
 
@@ -222,3 +225,25 @@ def test_a_test_set_that_is_too_small_is_said_of_undecided_claims_alone() -> Non
 def test_checks_are_counted_apart(own: int, checks: int, words: str, shown: str) -> None:
     claims = [*[claim()] * own, *[claim(check=True)] * checks]
     assert total(iter(claims), words) == shown
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({}, "more seeds (interval contains 0)"),
+        ({"over": "proportions"}, "more runs (interval contains 0)"),
+        ({"seeds": [0]}, "a second seed"),
+        ({"looks": [2, 5, 8]}, "5 seeds, the next look"),
+        ({"over": "proportions", "needed": 6}, "6 runs could decide, if all agree"),
+    ],
+)
+def test_what_would_decide_a_claim_is_said(changes: dict[str, Any], what: str) -> None:
+    assert would_decide(claim(**changes)) == what
+
+
+def test_a_claim_in_short_has_its_evidence_and_its_limits() -> None:
+    assert evidence(claim()) == "one: 3.0 vs other: 2.0: +1.0 [-2.0, +4.0] points; 3 seeds"
+    assert evidence(claim(estimate=None)) == "–"
+    against = claim(ci_high=-0.5, kind="another reading")
+    assert limits(against, ["late"]) == ["points against the claim", "another reading", "late"]
+    assert limits(claim(), []) == []

@@ -9,7 +9,7 @@ import pytest
 from tests.reporting.synthetic import Results, plan_of
 from workflow.definitions.paper import Paper
 from workflow.planning.plan import Plan
-from workflow.reporting.publication.costs import Costs, Rows, rows_list
+from workflow.reporting.publication.costs import Costs, Rows
 from workflow.runtime.json_lines import write_lines
 
 
@@ -45,8 +45,9 @@ def test_measured_runs_and_files_are_counted_once(plan: Plan, tmp_path: Path) ->
     assert sst.names == ["gradient norm: SST", "gradient times input: SST"]
     assert str(sst.cost) == "9 runs, 3 h, 3.0 GB, download 1 MB"
     assert "about" in str(row(rows, "gradient norm: 20 News").cost)
-    whole = costs.together(Paper("discrete_transformer"), "table_6_1", rows)
+    whole, *others = costs.of_table(Paper("discrete_transformer"), "table_6_1")
     assert whole.command == "make run SCALE=lite ONLY=discrete_transformer_table_6_1"
+    assert others == rows and whole.names == [name for one in rows for name in one.names]
     assert {*sst.cost.runs} < {*whole.cost.runs} and {*sst.cost.files} < {*whole.cost.files}
     fetched = {name: one for each in rows for name, one in each.cost.files.items()}
     assert whole.cost.files == fetched
@@ -100,12 +101,6 @@ def test_results_of_this_machine_change_nothing(results: Results, tmp_path: Path
         assert (estimate.source, estimate.seconds) == ("measured", 5.0)
 
 
-def test_a_list_names_every_row(plan: Plan, tmp_path: Path) -> None:
-    costs = measured(plan, tmp_path, 1.0)
-    assert rows_list([]) == ""
-    paper = Paper("role_interaction")
-    text = rows_list(costs.of_rows(paper, "roles_multi30k"))
-    assert text.startswith("<details><summary>") and text.count("\n- ") == 1 == text.count(
-        "- Every row: "
-    )
-    assert text.endswith("</details>")
+def test_rows_of_one_command_are_the_whole_table(plan: Plan, tmp_path: Path) -> None:
+    (whole,) = measured(plan, tmp_path, 1.0).of_table(Paper("role_interaction"), "roles_multi30k")
+    assert whole.command == "make run SCALE=lite ONLY=role_interaction_roles_multi30k"

@@ -80,7 +80,7 @@ def test_what_is_whole_is_read(docs: Path) -> None:
     [
         ("README.md", flipped, " is damaged"),
         ("README.md", Path.unlink, " is missing"),
-        ("tables/discrete_transformer/README.md", flipped, " is damaged"),
+        ("kinley2020.md", flipped, " is damaged"),
         ("index.json", flipped, " is damaged, or was changed by hand"),
         *((RUNS, damage, sentence) for damage, sentence in DAMAGES),
     ],

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from tests.reporting.synthetic import Results, printing
 from workflow.reporting.cells import read_table
-from workflow.reporting.publication.differing import section
+from workflow.reporting.prose import shortened
+from workflow.reporting.publication.differing import WORDS, section
 from workflow.reporting.tables.tabulating import tabulate
 
 
@@ -19,18 +20,18 @@ def test_numbers_that_differ_are_listed_once_with_their_cause(tmp_path: Path) ->
     differ = read_table(folder / f"{name}.csv").cells.query("verdict == 'differs'")
     assert sorted(differ["metric"]) == ["precision", "precision", "recall", "recall"]
     (said,) = paper.tables["tables"]["stack_language"]["differs"]
-    causes = {"precision": "No cause is known.", "recall": said["because"]}
-    listed = section(folder, {"discrete_transformer/stack_language": "T: of symbols"})
+    causes = {"precision": "No cause is known.", "recall": shortened(said["because"], WORDS)[0]}
+    listed = section(folder)
     about, _, table = listed.partition("\n\n")
     _, rule, *lines = table.splitlines()
     ours = dict(zip(differ["metric"], differ["mean"].map("{:.1f}".format), strict=True))
-    place = "[T](tables/discrete_transformer/README.md#stack_language): uniform: discrete + penalty"
+    place = "[Stack language](discrete2020.md#stack_language): uniform: discrete + penalty"
     assert (
         about.startswith("Ours that lie more than two tolerances")
-        and rule == "| --- | --- | --- | --- | --- | --- |"
+        and rule == "| --- | --: | --: | --: | --- | --- |"
     )
     assert sorted(lines) == [
         f"| {place}, {metric}, micro (macro) (`{metric}`) | {ours[metric]} | 0.5 | 1 "
-        f"| as long as the paper's | {why} |"
+        f"| as long | {why} |"
         for metric, why in causes.items()
     ]

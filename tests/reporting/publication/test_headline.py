@@ -42,14 +42,13 @@ def test_a_finding_stands_while_all_its_claims_are_decided_so() -> None:
     judged = [claim(id="a", verdict="holds"), claim(id="b"), claim(id="c", check=True)]
     (one,) = findings(paper, judged)
     assert one.reference.key == "kinley2020"
-    assert (one.text, one.counted) == ("It works.", "(2 claims: 1 holds, 1 undecided)")
+    assert (one.text, one.counted) == ("It works.", "2 claims: 1 holds, 1 undecided.")
     judged[1] = claim(id="b", verdict="does not hold")
     (one,) = findings(paper, judged)
-    assert one.markdown.startswith("- **kinley2020** ([Two-Stream")
-    assert one.markdown.endswith("): It works. It fails. (2 claims: 1 holds, 1 does not)")
+    assert (one.text, one.counted) == ("It works. It fails.", "2 claims: 1 holds, 1 does not.")
     judged[0] = claim(id="a")
     (one,) = findings(paper, [*judged, claim(verdict="does not hold")])
-    assert one.markdown.endswith("): (3 claims: 2 do not, 1 undecided)")
+    assert (one.text, one.counted) == ("", "3 claims: 2 do not, 1 undecided.")
 
 
 def test_a_finding_may_rest_on_what_points_against_a_claim() -> None:

@@ -17,11 +17,12 @@ from tests.reporting.synthetic import Results, brief, only_papers, plan_of, toda
 from workflow.commands.publish import MEND
 from workflow.definitions.paper import Paper
 from workflow.files import SIDECARS, read_csv, read_sidecar
+from workflow.reporting.cells import read_table
 from workflow.reporting.figures import drawing
 from workflow.reporting.publication import publishing
 from workflow.reporting.publication.crate import NAME, crate_text, dated
 from workflow.reporting.publication.current import GONE, planned
-from workflow.reporting.publication.published_page import FIGURE
+from workflow.reporting.publication.paper_pages import FIGURE
 from workflow.reporting.publication.publishing import LIMIT, publish, refuse_dirty, stale_now
 from workflow.reporting.publication.results import (
     RunResult,
@@ -132,9 +133,9 @@ def test_the_command_publishes_and_updates_the_readme(clone: Path) -> None:
     folder = clone / "docs/reproduction/lite"
     tables = {path.suffix for path in (folder / "tables/discrete_transformer").iterdir()}
     figures = {path.suffix for path in (folder / "figures/discrete_transformer").iterdir()}
-    assert tables == {".csv", ".md"} and figures == {f".{FIGURE}"}
+    assert tables == {".csv"} and figures == {f".{FIGURE}"}
     assert all((folder / kind / SIDECARS).is_file() for kind in ("tables", "figures"))
-    assert (folder / "tables/discrete_transformer/README.md").is_file()
+    assert (folder / "kinley2020.md").is_file() and not [*folder.glob("tables/*/*.md")]
     assert (folder / f"figures/discrete_transformer/figure_6_1.{FIGURE}").is_file()
     assert (folder / "claims/discrete_transformer.json").is_file()
     assert (folder / "README.md").read_text().startswith("# Published results, scale lite")
@@ -445,8 +446,10 @@ def test_undefined_measures_can_be_published(results: Results, docs: Path) -> No
         found["tau_norm"] = plain({"value": float("nan"), "unit": "tau", "n": 0})
         sealing.put(path, measures)
     results.publish(docs)
-    table = (docs / "lite/tables/discrete_transformer/README.md").read_text()
-    assert "undefined (" in table
+    (cell, *_) = read_table(docs / "lite/tables/discrete_transformer/table_6_1.csv").cells["mean"]
+    assert (
+        cell == "undefined" and "| – | 0.69±0.11 | – |" in (docs / "lite/kinley2020.md").read_text()
+    )
     assert "NaN" not in (docs / "lite/runs/text_classification.jsonl").read_text()
 
 
@@ -482,7 +485,7 @@ def test_a_folder_in_place_of_a_file_leaves_everything_as_it_was(
     results: Results, docs: Path
 ) -> None:
     add(results, 0)
-    table = docs / "lite/tables/discrete_transformer/README.md"
+    table = docs / "lite/kinley2020.md"
     table.mkdir(parents=True)
     with pytest.raises(
         ReportingError, match=f"^{table} is a folder; move it .*: git restore {docs}$"
@@ -557,17 +560,17 @@ def test_corpora_stay_published_without_their_data(
     found.with_suffix(".csv").touch()
     for _ in range(2):
         results.publish(docs)
-        text = table.with_name("README.md").read_text()
-        assert "\n| SMS | 9 [3500]\u00a0✗ |" in text and "| Yelp |" not in text
+        text = (docs / "lite/snell2021.md").read_text()
+        assert "\n| train # | 9 | 3500 | ✗ |" in text and "| Yelp |" not in text
         shutil.rmtree(found.parent, ignore_errors=True)
-    assert "Table 8: sizes of the classification corpora" in (docs / "lite/README.md").read_text()
+    assert "### Table 8: sizes of the classification corpora" in text
     told = read_lines(docs / "lite/tables" / SIDECARS)
     told["attention_learning/table_8"]["corpora"]["sms_spam"]["recipe"]["min_count"] = 2
     write_lines(docs / "lite/tables" / SIDECARS, told)
     sealing.relist(docs / "lite/index.json")
     results.publish(docs)
     assert "9" not in {one["mean"] for one in read_csv(table.with_suffix(".csv"))}
-    assert not table.with_name("README.md").exists()
+    assert "### Table 8" not in (docs / "lite/snell2021.md").read_text()
 
 
 def test_changes_of_tolerance_are_told() -> None:

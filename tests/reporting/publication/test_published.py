@@ -1,5 +1,6 @@
 """What is published is what the definitions make of the published runs, number by number."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from workflow.reporting.claims.judged import read_claims
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures
 from workflow.reporting.publication.differing import differing
+from workflow.reporting.publication.places import page_of
 from workflow.reporting.publication.results import published
 from workflow.reporting.statistics.decisions import DECIDED as DECISIVE
 from workflow.reporting.tables.corpora import describe
@@ -89,12 +91,11 @@ def test_tables(path: Path, tmp_path: Path) -> None:
         tabulate(paper, path.stem, folder.name, runs(folder), tmp_path / path.stem)
     assert (tmp_path / path.name).read_bytes() == path.read_bytes()
     assert latex_of(path) == (tmp_path / f"{path.stem}.tex").read_text().rstrip("\n")
-    page = path.with_name("README.md")
-    text = page.read_text() if page.is_file() else ""
-    _, found, here = text.partition(f'<a id="{path.stem}"></a>')
+    page, _, name = page_of(path).partition("#")
+    _, found, here = (folder / page).read_text().partition(f'<a id="{name}"></a>')
     assert bool(found) == read_table(path).cells["mean"].notna().any()
     if found:
-        own = here.partition("<a id=")[0]
+        own = re.split(r"<a id=|\n## ", here)[0]
         assert lines((tmp_path / f"{path.stem}.md").read_text()) == lines(own)
 
 

@@ -1,4 +1,4 @@
-"""The page of a published scale: its links exist, and what was not run takes a line."""
+"""The pages of a published scale: an index, and a page for each paper, whose links all exist."""
 
 import json
 import re
@@ -13,12 +13,15 @@ from tests.reporting.synthetic import Results, plan_of
 from workflow.definitions.paper import Paper
 from workflow.files import read_sidecar, write_json
 from workflow.planning.equivalents import STATED
+from workflow.reporting.claims.judged import read_claims
+from workflow.reporting.page.headline import Headline
+from workflow.reporting.prose import shortened, symbols
 from workflow.reporting.publication import following
 from workflow.reporting.publication.current import planned
-from workflow.reporting.publication.published_page import FIGURE, scale_page
+from workflow.reporting.publication.paper_pages import FIGURE, WORDS
+from workflow.reporting.publication.places import numbered, own_order
+from workflow.reporting.publication.published_page import scale_page
 from workflow.reporting.publication.publishing import publish
-from workflow.reporting.publication.summary import ABOUT_CLAIMS
-from workflow.reporting.statistics.verdict import RULE
 from workflow.runtime.integrity import checksums_of
 from workflow.runtime.json_lines import read_lines, write_lines
 
@@ -41,76 +44,91 @@ def page(folder: Path) -> str:
     return (folder / "README.md").read_text()
 
 
-def part(page: str, title: str) -> str:
+@pytest.fixture(scope="module")
+def paper(folder: Path) -> str:
+    return (folder / "kinley2020.md").read_text()
+
+
+def part(page: str, title: str, level: str = "##") -> str:
     """Return the section of that title."""
-    return page.partition(f"\n## {title}\n\n")[2].partition("\n## ")[0]
+    return page.partition(f"\n{level} {title}")[2].partition(f"\n{level} ")[0]
 
 
-def test_every_link_leads_to_a_file(folder: Path, page: str) -> None:
-    links = re.findall(r"\]\((?!https:)([^)]+)\)", page)
-    assert len(links) > 15
-    assert [link for link in links if not (folder / link.partition("#")[0]).is_file()] == []
+def test_every_link_leads_to_what_exists(folder: Path) -> None:
+    """To a file, in it to an anchor, or to a line; the guides are elsewhere."""
+    for page in folder.glob("*.md"):
+        links = re.findall(r"\]\((?!https:|\.\./)([^) ]+)", page.read_text())
+        assert len(links) > 2
+        for link in links:
+            name, _, anchor = link.partition("#")
+            text = (folder / name if name else page).read_text()
+            number = re.fullmatch(r"L(\d+)", anchor)
+            known = int(number[1]) <= len(text.splitlines()) if number else f'id="{anchor}"' in text
+            assert known or not anchor, (page.name, link)
 
 
-def test_drawn_figures_have_their_caption(folder: Path, page: str) -> None:
+def test_a_paper_has_its_page_and_its_card(folder: Path, page: str) -> None:
+    keys = [one.key for paper in Paper.all() for one in paper.about.references]
+    assert {one.stem for one in folder.glob("*.md")} == {*keys, "README"}
+    cards = re.findall(r"\*\*\[(.+?)\]\((\w+)\.md\)\*\*", page)
+    assert [key for _, key in cards] == keys
+    for title, key in cards:
+        assert (folder / f"{key}.md").read_text().startswith(f"# {title}\n\n")
+    assert page.index("kinley2020.md)**") < page.index("\n30 claims: ") < page.index("## Counts")
+
+
+def test_figures_stand_below_their_table_with_a_short_caption(folder: Path, paper: str) -> None:
     place = f"figures/discrete_transformer/figure_6_1.{FIGURE}"
     figure = read_sidecar(folder / place)
-    shown = f"![{figure['title']}]({place})\n\n**{figure['title']}.** {figure['caption']}"
-    assert shown in part(page, "Figures")
+    caption, more = shortened(figure["caption"], WORDS)
+    shown = f"![{figure['title']}]({place})\n\n**{figure['title']}.** {symbols(caption)}\n"
+    table = part(paper, "Table 6.1", "###")
+    assert 0 < table.index("| Importance |") < table.index(shown) < table.index("<details>")
+    assert symbols(more) in table and "demo" not in paper
 
 
-def test_what_was_not_run_takes_a_line(page: str) -> None:
-    for section, ran, absent in (
-        (
-            "Figures",
-            "Figure 6.1 (kinley2020)",
-            "Figure 2 (discrete2020): receptive fields on the stack language",
-        ),
-        ("Tables", "Table 6.1", "Table 6.5: accuracy on multiview arithmetic by depth"),
-    ):
-        *shown, last = part(page, section).strip().split("\n\n")
-        assert last.startswith("Not run at this scale: ") and "\n" not in last
-        assert ran in "".join(shown) and ran not in last
-        assert absent in last and absent not in "".join(shown)
+def test_tables_stand_in_the_papers_order_and_then_what_is_beyond(paper: str) -> None:
+    own, beyond = (part(paper, title) for title in ("Tables and figures of", "Beyond the paper"))
+    titles = re.findall(r"\n### (.+)", own)
+    assert titles[0].startswith("Table 6.1: ") and [*titles] == sorted(titles, key=own_order)
+    last = own.strip().split("\n\n")[-1]
+    assert last.startswith("Not run at this scale: ") and "\n" not in last
+    assert "Table 6.5: accuracy on multiview arithmetic by depth" in last
+    assert not any(map(numbered, re.findall(r"\n### (.+)", beyond)))
+    assert sorted(
+        ["Table 10", "A", "Section A.8", "Figure 2", "Table 6.2", "Section A.1"], key=own_order
+    ) == [*("Table 6.2", "Table 10", "Section A.1", "Section A.8", "Figure 2", "A")]
 
 
-def test_a_table_has_its_command_and_cost_and_so_have_its_rows(folder: Path, page: str) -> None:
-    line = next(it for it in part(page, "Tables").splitlines() if it.startswith("- [Table 6.1"))
-    said = r": \d+ runs, (about )?[\d.]+ h, \d\.\d GB, download \d+ MB\. `(.+)`"
-    command = re.search(said, line)
-    assert command and command[2] == "make run SCALE=lite ONLY=discrete_transformer_table_6_1"
-    tables = (folder / "tables/discrete_transformer/README.md").read_text()
-    rows = tables.partition('<a id="table_6_1"></a>')[2].partition("<details>")[2]
-    sst = next(it for it in rows.splitlines() if it.startswith("- gradient norm: SST; "))
+def test_a_table_has_its_notes_runs_and_commands_folded(folder: Path, paper: str) -> None:
+    table = part(paper, "Table 6.1", "###")
+    _, _, folded = table.partition("<details><summary>Notes, data and commands</summary>")
+    made = re.search(r"\n- Make the table again: \d+ runs, .+ download \d+ MB\. `(.+)`", folded)
+    assert made and made[1] == "make run SCALE=lite ONLY=discrete_transformer_table_6_1"
+    sst = next(it for it in folded.splitlines() if it.startswith("- Make gradient norm: SST; "))
     variants = "{sst_soft,sst_discrete,sst_two_stream}/seed-{0,1}.json"
     assert sst.endswith(f'ONLY="results/lite/measures/text_classification/{variants}"`')
+    (entry,) = re.findall(r"\[the runs of each cell\]\((.+)\)", folded)
+    assert at(folder, entry)["key"] == "discrete_transformer/table_6_1"
 
 
-def test_rules_and_names_stand_before_what_they_are_of(page: str) -> None:
-    for title, text, first in (("Tables", RULE, "- ["), ("Claims", ABOUT_CLAIMS, "###")):
-        section = part(page, title)
-        assert 0 <= section.index(text) < section.index(first)
-    legend = Paper("attention_learning").about.legend
-    of_paper = part(page, "Claims").split("### ")[1]
-    assert 0 <= of_paper.index(legend) < of_paper.index("| claim |")
-
-
-def test_claims_have_a_block_a_paper_with_its_json(page: str) -> None:
-    claims = part(page, "Claims")
-    heading, _, table, folded, waiting, end = claims.split("### ")[2].split("\n\n")[:6]
-    assert heading == "Discrete Transformer ([json](claims/discrete_transformer.json))"
-    assert "two-stream discrete model" in table + waiting and "(snell2021" not in table
-    assert folded.startswith("<details><summary>") and end.startswith("</details>")
-    about = next(line for line in page.splitlines() if line.startswith("- **kinley2020**"))
-    other = next(line for line in page.splitlines() if line.startswith("- **discrete2020**"))
-    totals = re.findall(r"<summary>(\d+) not run, and (\d+) checks?</summary>", claims)
-    named = [int(re.search(r"(\d+) not run\)", line)[1]) for line in (about, other)]
-    assert str(sum(named)) in [own for own, _ in totals]
+def test_claims_stand_by_verdict_and_lead_to_their_entries(folder: Path, paper: str) -> None:
+    claims = part(paper, "Claims")
+    assert "(snell2021" not in claims and "(discrete2020" not in claims
+    _, undecided, waiting = re.split(r"\d+ undecided:|<details><summary>\d+ not run", claims)
+    assert "\n| | claim | ours, difference [95 %] | paper | decided by |\n" in undecided
+    assert "| 3 seeds, the next look |" in undecided
+    published = {one.id: one for one in read_claims(folder / "claims/discrete_transformer.json")}
+    lines = (folder / "claims/discrete_transformer.json").read_text().splitlines()
+    for verdict, section in (("undecided", undecided), ("not run", waiting)):
+        for number in re.findall(r"discrete_transformer\.json#L(\d+)", section):
+            name = lines[int(number) - 1].split('"')[3]
+            assert published[name].verdict == verdict and symbols(published[name].claim) in section
 
 
 def test_what_came_out_stands_first(page: str) -> None:
     title, first, *_ = page.split("\n\n")
-    assert title.startswith("# ") and first.startswith("- **snell2021** (")
+    assert title.startswith("# ") and first.startswith("**[Approximating How Single Head")
 
 
 def test_that_no_number_differs_is_said(page: str) -> None:
@@ -119,8 +137,9 @@ def test_that_no_number_differs_is_said(page: str) -> None:
 
 def test_a_number_is_followed_to_its_run(folder: Path, page: str) -> None:
     text = part(page, "Follow one number")
-    ((place, name),) = re.findall(r"\]\((tables/[^)]+/)README\.md#(\w+)\)", text)
-    table = place + name
+    ((key, name),) = re.findall(r"\]\((\w+)\.md#(\w+)\)", text)
+    table = f"tables/discrete_transformer/{name}"
+    assert key == "kinley2020"
     sidecar = read_sidecar(folder / f"{table}.csv")
     (identity,) = re.findall(r"such as `(\w{16})`", text)
     row, column, metric = re.search(r"row “(.+?)”, column “(.+?)”, `(.+?)`", text).groups()
@@ -173,39 +192,48 @@ def write(folder: Path, name: str, verdict: str, repeats: str = "", **changes: A
     write_lines(folder / "runs/e.jsonl", {key: {"a": 1} for key in keys})
 
 
-def test_the_example_is_reproduced_if_any_is(tmp_path: Path) -> None:
-    nothing = following.section(tmp_path, {})
-    assert nothing.startswith("[`index.json`](index.json) lists the published runs")
+def test_the_example_is_reproduced_if_any_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = {"source": "snell2021", "title": "A title"}
+    monkeypatch.setattr("workflow.reporting.publication.places.definition", lambda table: said)
+    nothing = following.section(tmp_path)
+    assert nothing.startswith("## Files")
     write(tmp_path, "a", "reproduced", expected="")
     write(tmp_path, "b", "reproduced", metric="size")
     write(tmp_path, "b2", "reproduced", repeats="e")
-    assert following.section(tmp_path, {}) == nothing
+    assert following.section(tmp_path) == nothing
     write(tmp_path, "c", "differs")
     write(tmp_path, "d", "near")
-    alone = following.section(tmp_path, {})
-    assert "In [c](tables/p/README.md#c), row “c”" in alone and "beside" not in alone
+    alone = following.section(tmp_path)
+    assert "In [A title](snell2021.md#c), row “c”" in alone and "beside" not in alone
     write(tmp_path, "e", "reproduced")
     write(tmp_path, "f", "reproduced")
-    text = following.section(tmp_path, {"p/e": "Table 5"})
-    assert "In [Table 5](tables/p/README.md#e), row “e”, column “c”, `m` is 1 % in one run" in text
+    text = following.section(tmp_path)
+    assert "In [A title](snell2021.md#e), row “e”, column “c”, `m` is 1 % in one run" in text
     assert "is of the runs [e/v/e](runs/e.jsonl#L8), measured beside their `partners`: " in text
     assert "[e/uniform/1](runs/e.jsonl#L1), [e/v/2](runs/e.jsonl#L2). The first" in text
 
 
+def index(folder: Path, scale: str = "lite", **more: Any) -> str:
+    """Return the index of a scale without papers."""
+    return scale_page(folder, scale, Headline((), ()), {}, **{"stale": {}, "again": {}, **more})
+
+
 def test_stale_runs_and_overlays_are_told(tmp_path: Path) -> None:
     write_json(tmp_path / "claims/p.json", {"claims": [claim().told()]})
-    text = scale_page(tmp_path, "lite+mine", {}, {"e/v/seed-0": "of other code"}, {}, {})
+    text = index(tmp_path, "lite+mine", stale={"e/v/seed-0": "of other code"})
     assert "An overlay on `lite`" in text
     assert text.endswith("Kept, but in no table, figure or claim:\n\n- `e/v/seed-0`: of other code")
     assert "Not run" not in text
-    plain = scale_page(tmp_path, "lite", {}, {}, {}, {})
+    plain = index(tmp_path)
     assert "overlay" not in plain and "Stale" not in plain and "Trained again" not in plain
 
 
 def test_runs_in_the_place_of_others_are_told(tmp_path: Path) -> None:
     write_json(tmp_path / "claims/p.json", {"claims": [claim().told()]})
     what = "NVIDIA H200, 2026-11-26, in the place of cpu, 2026-11-21"
-    text = scale_page(tmp_path, "lite", {}, {}, {"e/v/seed-0": what}, {})
+    text = index(tmp_path, again={"e/v/seed-0": what})
     assert "## Trained again" in text and "<summary>1 run</summary>" in text
     assert text.endswith(f"- `e/v/seed-0`: {what}\n\n</details>")
 
@@ -215,11 +243,11 @@ def test_runs_by_earlier_code_are_counted(tmp_path: Path, monkeypatch: pytest.Mo
     a, b, c, d = (letter * 16 for letter in "abcd")
     accept(monkeypatch, line(d, a, STATED), line(a, b, ROUNDING), line(b, c))
     runs = [{"code": code, "spec": {"code": a}} for code in (a, b, c, a, d)]
-    text = scale_page(tmp_path, "lite", {}, {}, {}, {}, runs)
+    text = index(tmp_path, runs=runs)
     assert (
         "\n\n3 of 5 runs were trained by earlier code: 2 same to rounding, "
-        "1 stated to be the same, not proven.\n\n"
+        "1 stated to be the same, not proven."
     ) in text
-    one_kind = scale_page(tmp_path, "lite", {}, {}, {}, {}, runs[:2])
-    assert "1 of 2 runs were trained by earlier code: all same to rounding.\n" in one_kind
-    assert "earlier code" not in scale_page(tmp_path, "lite", {}, {}, {}, {}, runs[1:3])
+    one_kind = index(tmp_path, runs=runs[:2])
+    assert "1 of 2 runs were trained by earlier code: all same to rounding." in one_kind
+    assert "earlier code" not in index(tmp_path, runs=runs[1:3])

@@ -77,6 +77,6 @@ def test_a_verdict_that_a_rule_changed_has_the_old_one_beside(
     assert (cell["verdict"], told.get("formerly", "")) == (word, before)
     assert (f"; {before} until 2026-11-24: difference" in cell["note"]) == bool(before)
     shown = path.with_suffix(".md").read_text()
-    marks = f"]\u00a0{MARKS[word]} (was\u00a0{MARKS.get(before)}) |"
+    marks = f"| {MARKS[word]} (was {MARKS.get(before)}) |"
     assert (marks in shown) == bool(before)
     assert ("“was”: by the tolerances until 2026-11-24" in shown) == bool(before)

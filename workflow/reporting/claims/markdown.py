@@ -154,11 +154,33 @@ def _verdict(claim: JudgedClaim, caveats: list[str]) -> str:
         remarks.append(_doubt(claim))
     if claim.verdict in OPEN and claim.needed:
         remarks.append(_too_small(claim))
-    if points_against(claim):
-        remarks.append(f"{AGAINST} the claim")
-    remarks += claim.hindrances or ([claim.kind] if claim.kind != KINDS[0] else [])
-    remarks += caveats
+    remarks += limits(claim, caveats)
     return f"**{claim.verdict}**" + (f" ({'; '.join(remarks)})" if remarks else "")
+
+
+def limits(claim: JudgedClaim, caveats: list[str]) -> list[str]:
+    """Return what a reader holds against a claim or its verdict."""
+    against = [f"{AGAINST} the claim"] if points_against(claim) else []
+    return [*against, *(claim.hindrances or [claim.kind][claim.kind == KINDS[0] :]), *caveats]
+
+
+def evidence(claim: JudgedClaim) -> str:
+    """Return what was compared, the difference with its interval, and over what that is."""
+    if claim.estimate is None:
+        return "–"
+    return f"{' vs '.join(sides(claim))}: {_shown(claim)}; {counted(claim)}"
+
+
+def would_decide(claim: JudgedClaim) -> str:
+    """Return what could decide a claim that is not decided."""
+    if claim.needed:
+        return _too_small(claim)
+    if claim.over != "proportions" and len(claim.seeds) < 2:
+        return "a second seed"
+    if later := [seeds for seeds in claim.looks if seeds > len(claim.seeds)]:
+        return f"{min(later)} seeds, the next look"
+    more = "runs" if claim.over == "proportions" else "seeds"
+    return f"more {more} ({_doubt(claim)})"
 
 
 def _too_small(claim: JudgedClaim) -> str:

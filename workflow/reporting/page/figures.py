@@ -1,9 +1,10 @@
 """A figure as the page shows it: a vector drawing, and its data as CSV."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, TypeVar
 from urllib.parse import quote
 
 from markupsafe import Markup
@@ -59,3 +60,38 @@ def _pixels(svg: str, side: str) -> int:
     """Return a side of an SVG, which is stated in points."""
     found = re.search(rf' {side}="([\d.]+)pt"', svg)
     return round(float(found[1]) * 96 / 72) if found else 0
+
+
+class OfRuns(Protocol):
+    """A table or a figure."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def identities(self) -> Collection[str]:
+        """Of all runs behind it."""
+
+
+FigureT = TypeVar("FigureT", bound=OfRuns)
+
+
+def placed(
+    figures: Iterable[FigureT], tables: Sequence[OfRuns]
+) -> tuple[Mapping[str, list[FigureT]], list[FigureT]]:
+    """Return the figures by the table that they belong to, and those that belong to none.
+
+    It is the table of which most runs are the figure's; of several the one with the fewest others.
+    """
+    beside: dict[str, list[FigureT]] = {table.name: [] for table in tables}
+    alone = []
+    for figure in figures:
+        shared = {table.name: len({*table.identities} & {*figure.identities}) for table in tables}
+        others = {table.name: len({*table.identities} - {*figure.identities}) for table in tables}
+        best = max(tables, key=lambda it: (shared[it.name], -others[it.name]), default=None)
+        if best and shared[best.name]:
+            beside[best.name].append(figure)
+        else:
+            alone.append(figure)
+    return beside, alone

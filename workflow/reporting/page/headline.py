@@ -16,12 +16,6 @@ class PaperFinding:
     numbers: tuple[str, ...] = ()
     """The verdict on each number that it prints, where it was compared."""
 
-    @property
-    def markdown(self) -> str:
-        """A line of a list."""
-        one, said = self.reference, " ".join(filter(None, (self.text, self.counted)))
-        return f"- **{one.key}** ([{one.title}]({one.link})): {said}"
-
 
 @dataclass(frozen=True)
 class Counts:
@@ -47,9 +41,3 @@ class Headline:
     """What came out over all papers, in a few sentences."""
     findings: tuple[PaperFinding, ...]
     tables: tuple[Counts, ...]
-
-    @property
-    def markdown(self) -> str:
-        """The findings, then the tables."""
-        lines = "\n".join(finding.markdown for finding in self.findings)
-        return "\n\n".join([lines, *(table.markdown for table in self.tables)])

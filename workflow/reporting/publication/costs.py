@@ -3,7 +3,7 @@
 As `make plan` says on a machine without results, from the published runs alone.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,11 +73,13 @@ class Costs:
                 found[making].names.append(label)
         return list(found.values())
 
-    def together(self, paper: Paper, name: str, rows: Sequence[Rows]) -> Rows:
-        """Return all rows of a table as what one command makes."""
+    def of_table(self, paper: Paper, name: str) -> list[Rows]:
+        """Return all rows of a table as what one command makes, then those of each command."""
+        rows = self.of_rows(paper, name)
         names = [label for row in rows for label in row.names]
         whole = sum((row.cost for row in rows), Cost())
-        return Rows(names, command(self.plan.scale, f"{paper.name}_{name}"), whole)
+        together = Rows(names, command(self.plan.scale, f"{paper.name}_{name}"), whole)
+        return [together, *(rows if len(rows) > 1 else [])] if rows else []
 
     def of_runs(self, runs: Iterable[Run]) -> Cost:
         """Return what runs take, with those that they start from or whose records they read."""
@@ -98,14 +100,3 @@ class Costs:
     def _fetched(self, recipes: Iterable[Recipe]) -> Cost:
         names = {(str(it["dataset"]), name) for it in recipes for name in files(it)["sources"]}
         return Cost(files={"/".join(name): self.sources[name] for name in sorted(names)})
-
-
-def rows_list(rows: Sequence[Rows]) -> str:
-    """Return a folded list of rows, each with its command and what that takes; `""` of none."""
-    if not rows:
-        return ""
-    lines = [f"- {'; '.join(one.names)}: {one.cost}. `{one.command}`" for one in rows]
-    if len(rows) == 1 and len(rows[0].names) > 1:
-        lines = [f"- Every row: {rows[0].cost}. `{rows[0].command}`"]
-    head = "<details><summary>Make a row anew: command, runs, time, memory, download</summary>"
-    return "\n\n".join([head, "\n".join(lines), "</details>"])

@@ -1,15 +1,18 @@
 """The numbers of ours that differ from printed ones, each with its cause."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from workflow.reporting.cells import records
 from workflow.reporting.page.templates import markdown
+from workflow.reporting.prose import shortened, symbols
 from workflow.reporting.publication.counting import comparisons, once
-from workflow.reporting.publication.following import page_of
+from workflow.reporting.publication.places import page_of, title_of
 from workflow.reporting.publication.settings import CellSettings
+
+WORDS = 40
+"""Of a cause, as far as its first sentences allow."""
 
 
 def differing(folder: Path) -> pd.DataFrame:
@@ -19,23 +22,19 @@ def differing(folder: Path) -> pd.DataFrame:
     return compared[compared["verdict"] == "differs"].sort_values("path", kind="stable")
 
 
-def section(folder: Path, titles: Mapping[str, str]) -> str:
-    """Return the section of a scale's page; `titles` are by `<paper>/<table>`."""
+def section(folder: Path) -> str:
+    """Return the section of a scale's page."""
     numbers = [
         {
             **number,
-            "title": _title(number["path"], titles),
-            "page": page_of(number["path"].relative_to(folder)),
+            "title": title_of(number["path"]).partition(":")[0],
+            "page": page_of(number["path"]),
+            "why": shortened(number["because"] or "No cause is known.", WORDS)[0],
             "ours": _ours(number["mean"], number["std"], number["expected"]),
         }
         for number in records(differing(folder))
     ]
-    return markdown("differing", numbers=numbers)
-
-
-def _title(table: Path, titles: Mapping[str, str]) -> str:
-    """Return the title of a table up to its colon."""
-    return titles.get(f"{table.parent.name}/{table.stem}", table.stem).partition(":")[0]
+    return markdown("differing", numbers=numbers, symbols=symbols)
 
 
 def _ours(mean: float | str, std: float | None, expected: str) -> str:

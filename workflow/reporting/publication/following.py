@@ -8,12 +8,13 @@ from workflow.files import SIDECARS
 from workflow.reporting.cells import Cell, read_table, records, text
 from workflow.reporting.page.templates import markdown
 from workflow.reporting.publication.counting import trained
+from workflow.reporting.publication.places import page_of, title_of
 from workflow.reporting.publication.results import RUNS, key_at, lines_of
 from workflow.runtime.json_lines import read_lines
 
 
-def section(folder: Path, titles: Mapping[str, str]) -> str:
-    """Return the section of a scale's page; `titles` are by `<paper>/<table>`."""
+def section(folder: Path) -> str:
+    """Return the section of a scale's page."""
     cells = list(_cells(folder))
     if not cells:
         return markdown("following", cell=None)
@@ -22,8 +23,8 @@ def section(folder: Path, titles: Mapping[str, str]) -> str:
     name = f"{table.parent.name}/{table.stem}"
     return markdown(
         "following",
-        title=titles.get(name, table.stem),
-        page=page_of(table.relative_to(folder)),
+        title=title_of(table),
+        page=page_of(table),
         entry=_line(folder, Path("tables", SIDECARS), name),
         cell=cell,
         value=text(cell["mean"]),
@@ -31,11 +32,6 @@ def section(folder: Path, titles: Mapping[str, str]) -> str:
         runs=_lines(folder, map(key_at, cell["measures"])),
         partners=_lines(folder, cell["partners"]),
     )
-
-
-def page_of(table: Path) -> str:
-    """Return the link to a published table, by its CSV, on the page of its paper."""
-    return f"{table.with_name('README.md').as_posix()}#{table.stem}"
 
 
 def _lines(folder: Path, keys: Iterable[str]) -> dict[str, str]:

@@ -123,7 +123,7 @@ def _decided(claims: Sequence[JudgedClaim]) -> str:
         for word, count in zip(VERDICTS, each, strict=True)
         if int(count)
     ]
-    return f"({total} claims: {', '.join(shown)})"
+    return f"{total} claims: {', '.join(shown)}."
 
 
 def claims_by_kind(judged: Iterable[JudgedClaim]) -> Counts:

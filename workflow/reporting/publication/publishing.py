@@ -18,12 +18,13 @@ from workflow.files import fold_sidecars, read_history, read_sidecar, write_json
 from workflow.planning.corpora import DescribedCorpus
 from workflow.planning.plan import Plan
 from workflow.reporting.claims import history
-from workflow.reporting.publication.costs import Costs, rows_list
+from workflow.reporting.publication.costs import Costs
 from workflow.reporting.publication.crate import NAME as CRATE
 from workflow.reporting.publication.crate import WORKFLOW, write_crate
 from workflow.reporting.publication.current import Now
 from workflow.reporting.publication.outputs import FactsSource, make_all
-from workflow.reporting.publication.published_page import FIGURE, has_values, scale_page
+from workflow.reporting.publication.paper_pages import FIGURE, paper_pages
+from workflow.reporting.publication.published_page import scale_page
 from workflow.reporting.publication.results import (
     INDEX,
     RUNS,
@@ -36,6 +37,7 @@ from workflow.reporting.publication.results import (
     published,
     published_at,
 )
+from workflow.reporting.publication.summary import headline_of
 from workflow.reporting.publication.weights import FOLDER as WEIGHTS
 from workflow.reporting.publication.weights import write_weights
 from workflow.reporting.statistics import tolerances
@@ -99,15 +101,18 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
         write_weights(plan, folder, aside, results)
         make_all(plan, results.values(), facts_told((folder, Path(plan.folder))), to, aside)
         papers = list(Paper.all(plan.mechanisms))
-        costs = _write_pages(aside, papers, Costs(plan, aside.parent))
         for kind, kept_of_it in KEPT.items():
             fold_sidecars(aside / kind, kept_of_it)
         _write_histories(folder, aside, {result.identity for result in before.values()})
         stale = {key: result.stale for key, result in results.items() if result.stale}
         again = {key: result.again for key, result in results.items() if result.again}
         runs = [result.run for result in results.values()]
-        page = scale_page(aside, scale, _titles(papers), stale, again, costs, runs)
-        write_text(aside / "README.md", page)
+        found, costs = headline_of(aside), Costs(plan, aside.parent)
+        pages = paper_pages(aside, scale, papers, found, costs.of_table)
+        titles = {key: page.partition("\n")[0].removeprefix("# ") for key, page in pages.items()}
+        pages["README"] = scale_page(aside, scale, found, titles, stale, again, runs)
+        for page, text in pages.items():
+            write_text(aside / f"{page}.md", text)
         write_crate(folder, aside, results, papers)
         _write_index(aside, results)
         paths = sorted(path for path in aside.rglob("*") if path.is_file())
@@ -123,7 +128,8 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
         for target, path in made.items():
             target.parent.mkdir(parents=True, exist_ok=True)
             os.replace(path, target)
-    for path in (p for kind in MADE for p in (folder / kind).rglob("*") if p.is_file()):
+    kept = (path for kind in MADE for path in (folder / kind).rglob("*") if path.is_file())
+    for path in (*kept, *folder.glob("*.md")):
         if path not in made:
             path.unlink()
     return stale
@@ -146,32 +152,6 @@ def _write_runs(aside: Path, results: Mapping[str, RunResult]) -> None:
         write_lines(lines_of(aside, RUNS, experiment), runs)
         if texts:
             write_lines(lines_of(aside, FOLDER, experiment), texts)
-
-
-def _write_pages(aside: Path, papers: Iterable[Paper], costs: Costs) -> dict[str, str]:
-    """Write a page of each paper's tables, with what their rows take below each.
-
-    A table without any value of ours is not on it.
-
-    Returns:
-        What making a table takes, by `<paper>/<table>`.
-    """
-    found = {}
-    for paper in papers:
-        folder = aside / "tables" / paper.name
-        parts = [f"# {paper.about.title}"]
-        for name in (*paper.items("tables"), *paper.items("corpora")):
-            if not has_values(folder / f"{name}.csv"):
-                continue
-            text = (folder / f"{name}.md").read_text(encoding="utf-8").rstrip()
-            parts += [f'<a id="{name}"></a>', text]
-            if rows := costs.of_rows(paper, name):
-                whole = costs.together(paper, name, rows)
-                parts.append(rows_list(rows).rstrip())
-                found[f"{paper.name}/{name}"] = f"{whole.cost}. `{whole.command}`"
-        if len(parts) > 1:
-            write_text(folder / "README.md", "\n\n".join(parts) + "\n")
-    return found
 
 
 def _largest(path: Path) -> int:
@@ -198,7 +178,7 @@ def _write_index(aside: Path, results: Mapping[str, RunResult]) -> None:
     runs = {
         key: {"identity": result.identity, "stale": result.stale} for key, result in results.items()
     }
-    kinds = ("README.md", "*.jsonl", "*.safetensors", CRATE, WORKFLOW)
+    kinds = ("*.md", "*.jsonl", "*.safetensors", CRATE, WORKFLOW)
     whole = [path.relative_to(aside).as_posix() for kind in kinds for path in aside.rglob(kind)]
     write_json(aside / INDEX, {"schema": 1, "runs": runs, "files": checksums_of(aside, whole)})
 
@@ -215,12 +195,3 @@ def facts_told(folders: Iterable[Path]) -> FactsSource:
         return facts
 
     return known
-
-
-def _titles(papers: Collection[Paper]) -> dict[str, str]:
-    return {paper.name: paper.about.title for paper in papers} | {
-        f"{paper.name}/{name}": definition["title"]
-        for paper in papers
-        for kind in map(paper.items, ("tables", "corpora", "figures"))
-        for name, definition in kind.items()
-    }

@@ -14,16 +14,6 @@ from workflow.runtime.errors import ReportingError
 
 ORDER = ("paper", "lite")
 """The scales that are shown: of those published the first; others have pages of their own."""
-ABOUT_CLAIMS = (
-    "A claim is decided by the 95 % interval of its difference, in brackets: it holds, or does "
-    "not, where the interval leaves out what is asked, and there is no difference where all of it "
-    "is smaller than what the claim calls of interest. The interval is of the seeds and, over "
-    "examples or sentences, of the test set too: the half-widths add as squares (Howe 1974). One "
-    "seed decides nothing. Each verdict is of one claim alone; how many stand after a correction "
-    "for many tests is said beside the counts. Both sides are averaged over the seeds that they "
-    "share; tables average over all seeds, so their numbers may differ."
-)
-"""What a reader of claims must know."""
 
 
 def published_claims(folder: Path) -> list[JudgedClaim]:
@@ -54,9 +44,7 @@ def _papers(published: Path) -> str:
     lines = []
     for paper in Paper.all():
         for one in paper.about.references:
-            links = (
-                f"[Tables]({place}/tables/{paper.name}), [equations](docs/equations.md#{one.key})."
-            )
+            links = f"[Results]({place}/{one.key}.md), [equations](docs/equations.md#{one.key})."
             found = sentence(paper, one.key, judged)
             lines.append(f"- **{one.key}**: [{one.title}]({one.link}). {found} {links}")
     return "\n".join(lines)

@@ -1,5 +1,6 @@
 """A table in its paper's own layout: ours with its spread, the paper's beside it, the verdict."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -30,8 +31,13 @@ MISSING, NOT_RUN = "–", "not run"
 NO_ROW = "None of its rows was run; they stand in the CSV, with what the paper prints."
 IN_CSV = "What the paper prints there stands in the CSV."
 TEXTS = ("ours", "paper", "verdict", "marks")
-EMPTY: Mapping[str, Any] = {**dict.fromkeys(TEXTS, ""), "words": frozenset()}
+EMPTY: Mapping[str, Any] = {
+    **dict.fromkeys((*TEXTS, "metric"), ""),
+    **{"words": frozenset(), "numbers": ()},
+}
 """What a reader sees where a row has no such column."""
+SEVERAL = re.compile(r" \((?=[^()]*\)$)| / ")
+"""What stands between the numbers of a cell's format string."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,8 @@ class Grid:
     """The labels of each row of which anything was run, or that the paper quotes."""
     texts: pd.DataFrame
     """A line for each row and column: `row` and `column` as cells have them, the texts `ours`,
-    `paper` and `verdict`, the `marks` of verdicts, and their `words`."""
+    `paper` and `verdict`, the `marks` of verdicts, and their `words`; the label of its first
+    `metric`, and the same texts of each of its `numbers` where it has several."""
     below: tuple[str, ...]
     """What an overlay changes, which rows were not run, how many runs are behind the cells, and how
     they were trained."""
@@ -166,7 +173,19 @@ def _text(
         "verdict": "".join(words) if len(words) == 1 else verdicts,
         "marks": marks.of(judged),
         "words": words,
+        "metric": metrics[next(iter(here))]["label"],
+        "numbers": [
+            _text(metrics, part, {it[1]: here[it[1]] for it in Formatter().parse(part) if it[1]})
+            for part in (parts(form) if len(here) > 1 else ())
+            if part != form
+        ],
     }
+
+
+def parts(text: str) -> list[str]:
+    """Return the parts of a format string, or of a label like it: `a (b)` and `a / b` have two."""
+    several = SEVERAL.split(text)
+    return [*several[:-1], several[-1].removesuffix(")")] if several[1:] else several
 
 
 def _filled(form: str, value: Callable[[str, str], str]) -> str:

@@ -1,108 +1,195 @@
-"""A table as GitHub shows it: a cell has ours, the paper's in brackets, and the verdict's mark."""
+"""A table as GitHub shows it: ours, the paper's and the verdict's mark, each in a column."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import Any
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import compress, pairwise
+from typing import Any, NamedTuple
 
 from workflow.definitions.tables import Tables
 from workflow.files import markdown_cell
+from workflow.reporting.prose import symbols
 from workflow.reporting.tables import marks
-from workflow.reporting.tables.layout import MISSING, NO_ROW, NOT_RUN, Grid
+from workflow.reporting.tables.layout import EMPTY, NO_ROW, NOT_RUN, Grid, parts
 from workflow.reporting.tables.long_form import QUOTED
 
-MOST = 12
+MOST = 14
 """Columns of a table at most."""
 WIDE, BESIDE = 110, 3
 """Letters that a line of GitHub's pages has room for, and what a column takes beside its own."""
-TOGETHER = "\u00a0"
-"""A space at which no line is broken."""
-TextTable = Sequence[Sequence[str]]
+NUMBER = re.compile(r"[-+–.]?\d|–$")
+"""What a number begins with."""
+Texts = Mapping[str, Any]
+"""Those of a number; see `Grid.texts`."""
+
+
+class Written(NamedTuple):
+    """The texts of a table, of which the first columns are labels."""
+
+    labels: int
+    lines: Sequence[Sequence[str]]
 
 
 def markdown(definitions: Tables, name: str, shown: Grid, scale: str) -> str:
     """Return the table as GitHub Markdown with its title, caption, legend and notes."""
-    table = definitions["tables"][name]
-    parts = [f"## {table['title']} (scale {scale})", shown.caption]
-    parts += _tables(shown) if shown.rows else [NO_ROW]
-    if legend := _legend(shown):
-        parts.append(legend)
-    parts.append("\n".join(f"- {note}" for note in shown.notes))
-    return "\n\n".join(filter(None, parts))
+    title = f"## {symbols(definitions['tables'][name]['title'])} (scale {scale})"
+    notes = "\n".join(f"- {symbols(note)}" for note in shown.notes)
+    return "\n\n".join(filter(None, (title, symbols(shown.caption), body(shown), notes)))
 
 
-def _tables(shown: Grid) -> Iterator[str]:
-    """Yield the table; a wide one with few rows is turned, another is shown in parts."""
-    first = len(shown.labels)
-    lines = [[*shown.labels, *shown.columns]]
-    lines += [[*labels, *_cells(texts)] for labels, texts in shown.lines]
-    if not _fits(lines) and len(shown.rows) < len(shown.columns):
-        head = ["", *(": ".join(line[:first]) for line in lines[1:])]
-        lines = [head, *map(list, [*zip(*lines, strict=True)][first:])]
-        first = 1
-    yield from _parts(lines, first)
+def body(shown: Grid) -> str:
+    """Return the table with its legend alone."""
+    tables = map(_table, _tables(shown)) if shown.rows else [NO_ROW]
+    return "\n\n".join(filter(None, (*tables, _legend(shown))))
 
 
-def _fits(lines: TextTable) -> bool:
+def _tables(shown: Grid) -> Iterator[Written]:
+    """Yield the table in the first of its forms that a page has room for, else in parts.
+
+    A form has the columns of the paper; or a row for each of them, with a column a metric; or rows
+    and columns exchanged; or a row for each number. Rows that the paper quotes are the last.
+    """
+    rows = sorted(shown.lines, key=lambda line: _quoted(line[1]))
+    labels = [(*row[:-1], f"{row[-1]} (quoted)") if _quoted(it) else row for row, it in rows]
+    cells = [
+        [[{**cell, "ours": ""}] if _quoted(line) else cell["numbers"] or [cell] for cell in line]
+        for _, line in rows
+    ]
+    most = [max(column, key=len) for column in zip(*cells, strict=True)]
+    metrics = [[str(one["metric"]) for one in column] for column in most]
+    heads = [head for pair in zip(shown.columns, metrics, strict=True) for head in _heads(*pair)]
+    padded = [
+        [[*cell, *[EMPTY] * (len(of) - len(cell))] for cell, of in zip(line, most, strict=True)]
+        for line in cells
+    ]
+    flat = [[one for cell in line for one in cell] for line in padded]
+    kept = [any(_ours(one) or one["paper"] for one in column) for column in zip(*flat, strict=True)]
+    heads, *flat = ([*compress(line, kept)] for line in (heads, *flat))
+    forms = [_written(shown.labels, heads, zip(labels, flat, strict=True))]
+    if len(metrics[0]) > 1 and all(column == metrics[0] for column in metrics):
+        lines = [
+            ((*row, column), cell)
+            for row, line in zip(labels, padded, strict=True)
+            for column, cell in zip(shown.columns, line, strict=True)
+        ]
+        forms.append(_written((*shown.labels, ""), metrics[0], lines))
+    if len(rows) < len(heads):
+        turned = zip(zip(heads), zip(*flat, strict=True), strict=True)
+        forms.append(_written([""], [": ".join(row) for row in labels], turned))
+    numbers = [one for line in flat for one in line if one["paper"] or one["ours"]]
+    if sum(bool(one["paper"]) for one in numbers) * 2 >= len(numbers):
+        lines = [
+            ((*row, head), [one])
+            for row, line in zip(labels, flat, strict=True)
+            for head, one in zip(heads, line, strict=True)
+            if one["paper"] or one["ours"]
+        ]
+        forms.append(_written((*shown.labels, ""), ["ours"], lines))
+    fitting = next(filter(_fits, forms), None)
+    yield from [fitting] if fitting else _parts(shown.labels, heads, labels, flat)
+
+
+def _quoted(line: Sequence[Texts]) -> bool:
+    """Return whether a row is one that the paper quotes."""
+    return any(QUOTED in cell["words"] for cell in line)
+
+
+def _heads(label: str, metrics: Sequence[str]) -> Sequence[str]:
+    """Return a header for each metric of a column; its own, `a (b)`, may have them."""
+    if len(metrics) == 1:
+        return [label]
+    own = parts(label)
+    if len(own) != len(metrics):
+        return [f"{label}: {metric}" for metric in metrics]
+    beside = "" if " / " in label else f"{own[0].partition(',')[0]}: "
+    return [own[0], *(f"{beside}{head}" for head in own[1:])]
+
+
+def _written(
+    labels: Sequence[str],
+    heads: Sequence[str],
+    lines: Iterable[tuple[Sequence[str], Sequence[Texts]]],
+) -> Written:
+    """Write a table: below a header ours, beside it what the paper prints and the mark, if any."""
+    lines = list(lines)
+    table = [[*labels], *([*row] for row, _ in lines)]
+    for head, column in zip(heads, zip(*(line for _, line in lines), strict=True), strict=True):
+        named = [(head, "ours"), ("paper", "paper"), ("", "marks")]
+        if not any(map(_ours, column)):
+            named = [(f"{head}, paper", "paper")]
+        elif not any(one["paper"] for one in column):
+            named = named[:1]
+        for name, kind in named:
+            table[0].append(name)
+            for line, one in zip(table[1:], column, strict=True):
+                line.append(_ours(one) if kind == "ours" else str(one[kind]))
+    return Written(len(labels), [[symbols(text) for text in line] for line in table])
+
+
+def _ours(one: Texts) -> str:
+    """Return ours, blank where nothing was run."""
+    return "" if one["ours"] == NOT_RUN else str(one["ours"])
+
+
+def _fits(table: Written) -> bool:
     """Say whether a table is seen at once, its texts broken between words."""
-    widths = [max(map(_longest, column)) + BESIDE for column in zip(*lines, strict=True)]
+    widths = [max(map(_longest, column)) + BESIDE for column in zip(*table.lines, strict=True)]
     return len(widths) <= MOST and sum(widths) <= WIDE
 
 
 def _longest(text: str) -> int:
-    return max(map(len, text.split(" ")))
+    return max(map(len, re.sub("<[^>]+>", "", text).split(" ")))
 
 
-def _parts(lines: TextTable, first: int) -> Iterator[str]:
-    """Yield a table in as few equal parts as fit, below headings; each has the `first` columns."""
-    size = len(lines[0]) - first
-    for count in range(1, size + 1):
-        edges = [first + size * part // count for part in range(count + 1)]
-        parts = [[[*it[:first], *it[start:end]] for it in lines] for start, end in pairwise(edges)]
-        if count == size or all(map(_fits, parts)):
+def _parts(
+    first: Sequence[str],
+    heads: Sequence[str],
+    labels: Sequence[Sequence[str]],
+    lines: Sequence[Sequence[Texts]],
+) -> Iterator[Written]:
+    """Yield a table in as few equal parts as fit; each has its labels."""
+    for count in range(1, len(heads) + 1):
+        edges = [len(heads) * part // count for part in range(count + 1)]
+        made = [
+            _written(
+                first, heads[start:end], zip(labels, [it[start:end] for it in lines], strict=True)
+            )
+            for start, end in pairwise(edges)
+        ]
+        if all(map(_fits, made)):
             break
-    for part in parts:
-        if len(parts) > 1:
-            ends = dict.fromkeys((part[0][first], part[0][-1]))
-            yield f"### Columns {' to '.join(f'“{end}”' for end in ends)}"
-        yield _table(part, first)
+    yield from made
 
 
-def _table(lines: TextTable, first: int) -> str:
-    """Return a table; a group is named in the first of its rows."""
-    head, *rows = ([markdown_cell(text) for text in line] for line in lines)
-    group = ""
+def _table(table: Written) -> str:
+    """Return a table as text; labels but the last are left out where the row above has them."""
+    head, *rows = ([markdown_cell(text) for text in line] for line in table.lines)
+    rules = [_rule(*column) for column in zip(*table.lines, strict=True)]
+    written, above = [head, rules], [""] * table.labels
     for row in rows:
-        if first > 1:
-            row[0], group = "" if row[0] == group else row[0], row[0]
-    written = [head, ["---"] * len(head), *rows]
+        alike = [row[: at + 1] == above[: at + 1] for at in range(table.labels - 1)]
+        written.append(
+            [*("" if it else row[at] for at, it in enumerate(alike)), *row[len(alike) :]]
+        )
+        above = row
     return "\n".join("| " + " | ".join(line) + " |" for line in written)
 
 
-def _cells(texts: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the cells of a row; where the paper quotes, nothing is ours."""
-    quoted = any(QUOTED in cell["words"] for cell in texts)
-    blank = (NOT_RUN, MISSING) if quoted else (NOT_RUN,)
-    return [_cell(cell, blank) for cell in texts]
-
-
-def _cell(cell: Mapping[str, Any], blank: Sequence[str]) -> str:
-    """Return a cell as one text; ours is left out where it is one of `blank`."""
-    ours = "" if cell["ours"] in blank else cell["ours"]
-    if not cell["paper"]:
-        return str(ours)
-    bracket = f"[{cell['paper']}] {cell['marks']}".rstrip().replace("] ", f"]{TOGETHER}")
-    return f"{ours} {bracket.replace('(was ', f'(was{TOGETHER}')}".lstrip()
+def _rule(head: str, *column: str) -> str:
+    """Return the rule of a column: numbers are aligned on the right, marks are in the middle."""
+    texts = [text for text in column if text]
+    if not head and {text[0] for text in texts} <= {*marks.MARKS.values()}:
+        return ":-:"
+    return "--:" if texts and all(map(NUMBER.match, texts)) else "---"
 
 
 def _legend(shown: Grid) -> str:
-    """Say what brackets, marks and blanks mean, as far as there are any."""
+    """Say what marks and blanks mean, as far as there are any."""
     texts = shown.texts
-    said = ["[ ] the paper's"] if any(texts["paper"]) else []
-    said += marks.legend(frozenset().union(*texts["words"]))
-    if any(" " in text.partition(" (was")[0] for text in texts["marks"]):
-        said.append("several marks: of a cell's numbers, in their order")
+    words = frozenset().union(*texts["words"])
+    said = ["paper: what it prints, with ours on the left"] if any(texts["paper"]) else []
+    said += marks.legend(words)
     if any("/" in text for text in texts["marks"]):
         said.append("✓/✗ beside each number that is printed")
-    if NOT_RUN in {*texts["ours"], *texts["verdict"]}:
-        said.append("blank, but for what is printed: not run")
+    if {"not run", QUOTED} & words or NOT_RUN in {*texts["ours"]}:
+        said.append("blank: not run")
     return " · ".join(said)

@@ -1,0 +1,52 @@
+"""Where the published pages show a table, a claim or a figure: on the page of which paper."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from workflow.definitions.paper import Paper
+from workflow.definitions.references import key_of
+
+NUMBERED = re.compile(r"(Table|Section|Figure)s? ([A-Z]?\.?\d[\d.]*)")
+KINDS = ("Table", "Section", "Figure")
+"""In the order in which a page has them."""
+OwnOrder = tuple[int, list[tuple[bool, int | str]]]
+
+
+def page_of(table: Path) -> str:
+    """Return the link to a published table, by its CSV, on the page of its paper."""
+    return f"{key_of(definition(table)['source'])}.md#{table.stem}"
+
+
+def title_of(table: Path) -> str:
+    """Return the title of a published table, by its CSV."""
+    return str(definition(table)["title"])
+
+
+def definition(table: Path) -> Mapping[str, Any]:
+    """Return the definition of a published table, by its CSV."""
+    kinds = _definitions(table.parent.name)
+    return next(of_kind[table.stem] for of_kind in kinds if table.stem in of_kind)
+
+
+@cache
+def _definitions(paper: str) -> tuple[Mapping[str, Any], ...]:
+    return tuple(map(Paper(paper).items, ("tables", "corpora")))
+
+
+def numbered(title: str) -> bool:
+    """Return whether a title begins with a number of the paper, as `Table 6.1: ...`."""
+    return bool(NUMBERED.match(title))
+
+
+def own_order(title: str) -> OwnOrder:
+    """Return what sorts titles as the paper does: Table 2 before 10, and A.1 behind both."""
+    found = NUMBERED.match(title)
+    if not found:
+        return len(KINDS), []
+    parts = re.findall(r"[A-Z]|\d+", found[2])
+    return KINDS.index(found[1]), [
+        (not it.isdigit(), int(it) if it.isdigit() else it) for it in parts
+    ]
