@@ -44,10 +44,10 @@ def of_published(args: argparse.Namespace) -> None:
     data = Path(plan.results) / "data"
     encode(plan, runs, args)
     there = [run for run in runs if _encoded(run, data)]
-    missing = sorted({run.dataset for run in runs} - {run.dataset for run in there})
-    lacking = f"{', '.join(missing)}: these data could not be made, see {log_of(plan)}"
+    missing = sorted({run.dataset for run in runs if not _encoded(run, data)})
+    lacking = f"data could not be made ({', '.join(missing)}; {log_of(plan)} says why)"
     if not there:
-        raise ReportingError(f"{lacking}; no page is made without them.")
+        raise ReportingError(f"The {lacking}; connect to a network or set MIRROR=.")
     measures = [result.measure for result in results.values() if not result.stale]
     # What computes is slow to import; nothing waits for it that is refused before.
     from workflow.reporting.explorer.page import explorer_page
@@ -55,8 +55,8 @@ def of_published(args: argparse.Namespace) -> None:
     write_page(page, explorer_page(page, plan.scale, there, data, measures))
     print(f"Explorer: {page}, of {len(there)} published runs")
     if missing:
-        left = len(runs) - len(there)
-        print(f"Left out: {left} of {len(runs)} models. {lacking}; the same command tries again.")
+        left = f"{len(runs) - len(there)} of {len(runs)} models"
+        print(f"Left out: {left}, whose {lacking}; connect to a network or set MIRROR=.")
 
 
 def encode(plan: Plan, runs: list[ExplorerRun], args: argparse.Namespace) -> None:
@@ -64,7 +64,7 @@ def encode(plan: Plan, runs: list[ExplorerRun], args: argparse.Namespace) -> Non
     data = Path(plan.results) / "data"
     missing = dict.fromkeys(str(run.data(data)) for run in runs if not _encoded(run, data))
     if missing:
-        print(f"Making the data of {len(missing)} data sets", flush=True)
+        print(f"Making {len(missing)} data sets", flush=True)
         command.make_quietly(missing, command.settings(args), args.configfile, log=log_of(plan))
 
 

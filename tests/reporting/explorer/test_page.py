@@ -36,7 +36,7 @@ def verdicts(page: Page) -> list[str]:
 
 def until(page: Page, script: str, argument: Any = None) -> None:
     """Wait until a script says yes; the page's policy forbids Playwright's own way."""
-    end = time.monotonic() + 8
+    end = time.monotonic() + 60
     while not page.evaluate(script, argument):
         assert time.monotonic() < end, script
         time.sleep(0.02)

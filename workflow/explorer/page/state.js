@@ -58,9 +58,10 @@ function complete(given) {
 const toAddress = (state) => `#${new URLSearchParams(state)}`;
 const fromAddress = (address) => Object.fromEntries(new URLSearchParams(address.slice(1)));
 
-// What a task opens with, where an address leaves it open: the case that its paper names, else the first
-// example that its models are right about, best one whose field is just what is needed.
-const TELLING = 3; // tokens that a prediction needs, where a field that is exact says something
+const TELLING = 3; // tokens that a prediction needs, from which on an exact field says something
+
+// What a task opens with, where an address leaves it open: the case that its paper names, else an example
+// that its models are right about, best one whose field is just what is needed.
 async function opening(given) {
   const task = TASKS.find((one) => one.name === given.task) ?? TASKS[0];
   if (given.text !== undefined || task.kind === "recorded") return given;
@@ -68,12 +69,11 @@ async function opening(given) {
   let best = given, most = 0;
   for (const example of task.examples) {
     const state = complete({ ...given, text: textOf(task, example) });
-    const panels = await Promise.all([state.a, state.b].filter(Boolean).map((key) => panelOf(state, key)));
-    const right = panels.filter(({ before }) => before?.right && isRight(before)).length;
-    const known = panels[0].before?.truth, exact = known && known.filter(Boolean).length >= TELLING && isExact(panels[0].before);
-    const score = 2 * right + Number(Boolean(exact));
+    const sides = (await Promise.all([state.a, state.b].filter(Boolean).map((key) => panelOf(state, key)))).map(({ before }) => before);
+    const exact = sides[0]?.truth && isExact(sides[0]) ? membersOf(sides[0]).length : 0;
+    const right = sides.filter((side) => side?.right && isRight(side)).length, score = 100 * right + Math.min(exact, TELLING);
     if (score > most) { best = { ...given, text: state.text }; most = score; }
-    if (score > 2 * panels.length) break;
+    if (score === 100 * sides.length + TELLING) break;
   }
   return best;
 }
