@@ -97,9 +97,9 @@ def make_quietly(
     if log is None:
         return subprocess.run(snakemake, check=False).returncode
     log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("w") as stream:
-        said = {"stdout": stream, "stderr": subprocess.STDOUT}
-        return subprocess.run([*snakemake, "--keep-going"], check=False, **said).returncode
+    snakemake += ["--keep-going"]
+    with log.open("w") as out:
+        return subprocess.run(snakemake, check=False, stdout=out, stderr=out).returncode
 
 
 def one_of(*names: str) -> Callable[[str], str]:
