@@ -70,7 +70,7 @@ async function opening(given) {
   for (const example of task.examples) {
     const state = complete({ ...given, text: textOf(task, example) });
     const sides = (await Promise.all([state.a, state.b].filter(Boolean).map((key) => panelOf(state, key)))).map(({ before }) => before);
-    const exact = sides[0]?.truth && isExact(sides[0]) ? membersOf(sides[0]).length : 0;
+    const [first] = sides, exact = !first?.truth ? TELLING : isExact(first) ? membersOf(first).length : 0;
     const right = sides.filter((side) => side?.right && isRight(side)).length, score = 100 * right + Math.min(exact, TELLING);
     if (score > most) { best = { ...given, text: state.text }; most = score; }
     if (score === 100 * sides.length + TELLING) break;
