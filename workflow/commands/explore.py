@@ -4,14 +4,11 @@ Of a scale's runs, which are trained where they are not there; or of published w
 """
 
 import argparse
-import sys
 from pathlib import Path
 
 from workflow import PUBLISHED
-from workflow.definitions.paper import Paper
 from workflow.planning.plan import Plan
 from workflow.reporting.explorer.shown import ExplorerRun
-from workflow.reporting.measures import EvaluatedRun
 from workflow.reporting.page.page import write_page
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.results import judged, published
@@ -44,28 +41,37 @@ def of_published(args: argparse.Namespace) -> None:
     runs = published_runs(folder, results)
     if not runs:
         raise ReportingError(f"{folder}: no weights are published that count today.")
-    if status := encode(plan, runs, args):
-        sys.exit(status)
+    data = Path(plan.results) / "data"
+    encode(plan, runs, args)
+    there = [run for run in runs if _encoded(run, data)]
+    missing = sorted({run.dataset for run in runs if not _encoded(run, data)})
+    lacking = f"data could not be made ({', '.join(missing)}; {log_of(plan)} says why)"
+    if not there:
+        raise ReportingError(f"The {lacking}; connect to a network or set MIRROR=.")
     measures = [result.measure for result in results.values() if not result.stale]
-    write_page(page, made(plan, runs, measures))
-    print(f"Explorer: {page}, of {len(runs)} published runs")
-
-
-def encode(plan: Plan, runs: list[ExplorerRun], args: argparse.Namespace) -> int:
-    """Have Snakemake make the data of runs that are not there, and return its exit status."""
-    folders = dict.fromkeys(run.data(Path(plan.results) / "data") for run in runs)
-    missing = [str(folder) for folder in folders if not (folder / "manifest.json").is_file()]
-    if not missing:
-        return 0
-    return command.make_quietly(missing, command.settings(args), args.configfile)
-
-
-def made(plan: Plan, runs: list[ExplorerRun], measures: list[EvaluatedRun]) -> str:
-    """Return the page of some runs, and of what was recorded of others."""
     # What computes is slow to import; nothing waits for it that is refused before.
-    from workflow.reporting.explorer.data import page_data, recorded_of, recordings, tasks_of
-    from workflow.reporting.explorer.page import render
+    from workflow.reporting.explorer.page import explorer_page
 
-    papers, data = Paper.all(), Path(plan.results) / "data"
-    recorded = recordings(recorded_of(papers), measures)
-    return render(page_data(plan.scale, tasks_of(papers), runs, data, recorded))
+    write_page(page, explorer_page(page, plan.scale, there, data, measures))
+    print(f"Explorer: {page}, of {len(there)} published runs")
+    if missing:
+        left = f"{len(runs) - len(there)} of {len(runs)} models"
+        print(f"Left out: {left}, whose {lacking}; connect to a network or set MIRROR=.")
+
+
+def encode(plan: Plan, runs: list[ExplorerRun], args: argparse.Namespace) -> None:
+    """Have Snakemake make the data of runs that are not there, as far as it can."""
+    data = Path(plan.results) / "data"
+    missing = dict.fromkeys(str(run.data(data)) for run in runs if not _encoded(run, data))
+    if missing:
+        print(f"Making {len(missing)} data sets", flush=True)
+        command.make_quietly(missing, command.settings(args), args.configfile, log=log_of(plan))
+
+
+def log_of(plan: Plan) -> Path:
+    """Return the file of what Snakemake says."""
+    return Path(plan.folder) / "logs" / "explore_data.log"
+
+
+def _encoded(run: ExplorerRun, data: Path) -> bool:
+    return (run.data(data) / "manifest.json").is_file()

@@ -27,6 +27,17 @@ class ModelsAtScale(TypedDict, total=False):
 
 
 @closed
+class Opening(TypedDict):
+    """A sentence with one word replaced."""
+
+    text: NonEmptyText
+    place: Positive
+    """position of the word that is replaced, from 1"""
+    word: NonEmptyText
+    """the word that replaces it"""
+
+
+@closed
 class Task(TypedDict):
     """Models of one experiment, on the same data, side by side."""
 
@@ -46,6 +57,8 @@ class Task(TypedDict):
     """how many of the test split the page has"""
     words: NotRequired[Positive]
     """how many words the page knows, the most frequent of the train split; all where left out"""
+    opens: NotRequired[Opening]
+    """what the page opens with; where left out, or where it does not know the words, an example"""
 
 
 @closed

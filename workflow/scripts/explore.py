@@ -3,9 +3,7 @@
 import argparse
 from pathlib import Path
 
-from workflow.definitions.paper import Paper
-from workflow.reporting.explorer.data import page_data, recorded_of, recordings, tasks_of
-from workflow.reporting.explorer.page import render
+from workflow.reporting.explorer.page import explorer_page
 from workflow.reporting.explorer.shown import ExplorerRun
 from workflow.reporting.measures import read_measure
 from workflow.reporting.page.page import write_page
@@ -22,13 +20,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="HTML file to write")
     given = parser.parse_args()
     with exit_on_user_error():
-        papers = list(Paper.all())
-        recorded = recordings(
-            recorded_of(papers), (read_measure(path, {}) for path in given.measures)
-        )
+        measures = (read_measure(path, {}) for path in given.measures)
         runs = [ExplorerRun.of(path) for path in given.runs]
-        data = page_data(given.scale, tasks_of(papers), runs, given.data, recorded)
-        write_page(given.out, render(data))
+        write_page(given.out, explorer_page(given.out, given.scale, runs, given.data, measures))
 
 
 if __name__ == "__main__":

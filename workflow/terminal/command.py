@@ -81,6 +81,7 @@ def make_quietly(
     settings: Mapping[str, str],
     files: Iterable[Path],
     leave_out: str = "rules",
+    log: Path | None = None,
 ) -> int:
     """Have Snakemake make targets on all cores, and return its exit status.
 
@@ -89,10 +90,16 @@ def make_quietly(
         settings: keys of the configuration.
         files: of the user's own changes.
         leave_out: what it is not to say, as for its `--quiet`.
+        log: file that takes what it says; each target is then made that can be, whatever fails.
     """
     asked = snakemake_arguments(targets, settings, files)
     snakemake = [sys.executable, "-m", "snakemake", *asked, "--cores", "all", "--quiet", leave_out]
-    return subprocess.run(snakemake, check=False).returncode
+    if log is None:
+        return subprocess.run(snakemake, check=False).returncode
+    log.parent.mkdir(parents=True, exist_ok=True)
+    snakemake += ["--keep-going"]
+    with log.open("w") as out:
+        return subprocess.run(snakemake, check=False, stdout=out, stderr=out).returncode
 
 
 def one_of(*names: str) -> Callable[[str], str]:

@@ -131,10 +131,15 @@ def task(kind: str, models: list[dict[str, Any]]) -> dict[str, Any]:
         "specials": 2 if kind == "class" else 3,
         "first": 1,
         "classes": {"class": ["bad", "fair", "good"], "views": list("01234")}.get(kind),
+        "opens": {"text": "( 3 )", "place": 2, "word": "4"} if kind == "class" else None,
         "longest": LONGEST,
         "trained": 20,
         "examples": [
-            {"tokens": one if kind != "views" else {"infix": one}, "label": None} for one in tokens
+            {
+                "tokens": one if kind != "views" else {"infix": one},
+                "label": 2 if kind == "class" else None,
+            }
+            for one in tokens
         ],
         "models": models,
     }

@@ -20,10 +20,13 @@ from tests.reporting.explorer.tiny import (
     task,
 )
 from tests.sealing import change, flip
-from workflow.commands.explore import made
+from workflow import ROOT
+from workflow.commands import explore
 from workflow.definitions.explorer import Recording
+from workflow.definitions.paper import Paper
+from workflow.reporting.explorer import page as explorer
 from workflow.reporting.explorer.data import recordings
-from workflow.reporting.explorer.page import embedded
+from workflow.reporting.explorer.page import embedded, explorer_page
 from workflow.reporting.explorer.shown import ExplorerRun
 from workflow.reporting.measures import EvaluatedRun
 from workflow.runtime.errors import ReportingError
@@ -193,6 +196,44 @@ def test_weights_of_another_model_and_data_of_another_run_are_named(tiny):
         tiny.page(task("class", "large", classes=["no", "yes"]))
 
 
+def test_what_has_no_data_is_left_out_and_named(tiny, monkeypatch, capsys):
+    """Without a network: the page has what is there; where nothing is, one sentence says so."""
+    labelled(tiny)
+    tiny.run("here", CLASSIFIER)
+    tiny.run("gone", CLASSIFIER, recipe="b" * 12)
+    runs = [ExplorerRun.of(tiny.file(name)) for name in ("here", "gone")]
+    plan = SimpleNamespace(folder=tiny.root / "demo", results=tiny.root, scale="demo")
+    asked = []
+    monkeypatch.setattr(explore.command, "plan_of", lambda args: plan)
+    monkeypatch.setattr(explore.command, "make_quietly", lambda *all, log: asked.append(all[0]))
+    monkeypatch.setattr(explore, "judged", lambda *_: {})
+    monkeypatch.setattr(explore, "published", lambda *_: {})
+    monkeypatch.setattr(explore, "planned", lambda *_: {})
+    monkeypatch.setattr(explore, "published_runs", lambda *_: runs)
+    both = task("class", "here", "gone", classes=["no", "yes"])
+    monkeypatch.setattr(explorer, "tasks_of", lambda papers: both)
+    args = SimpleNamespace(configfile=[])
+    explore.of_published(args)
+    said = capsys.readouterr().out.splitlines()
+    assert [list(one) for one in asked] == [[str(runs[1].data(tiny.data))]]
+    assert said[1] == f"Explorer: {plan.folder / 'explorer.html'}, of 1 published runs"
+    assert said[2].startswith("Left out: 1 of 2 models, whose data could not be made (toy; ")
+    text = (plan.folder / "explorer.html").read_text()
+    assert '"run":"tiny/here/seed-0"' in text and "tiny/gone" not in text
+    (runs[0].data(tiny.data) / "manifest.json").unlink()
+    with pytest.raises(ReportingError, match=r"^The data could not be made \(toy; .* set MIRROR="):
+        explore.of_published(args)
+
+
+def test_a_page_links_to_what_is_beside_it(tmp_path):
+    beside = dict(explorer._beside(ROOT / "results" / "demo" / "explorer.html"))
+    assert beside["Code"] == "../../workflow/explorer/engine"
+    assert beside["Guide"] == "../../docs/explorer.md"
+    assert dict(explorer._beside(tmp_path / "explorer.html")) == {}
+    titles = dict(explorer._cited(Paper.all()))
+    assert titles["Discrete Transformer"].startswith("https://openreview.net/")
+
+
 def test_no_word_ends_the_script_that_the_data_are_in():
     assert embedded({"words": ["</script>", "é"]}) == '{"words":["\\u003c/script>","é"]}'
 
@@ -229,5 +270,5 @@ def test_a_page_of_published_runs_has_what_was_recorded_of_others():
     labels = {"experiment": "sparse_translation", "variant": "multi30k_en_de_topk", "seed": 0}
     told = {"recorded": {"scalars": {}, "arrays": {"source": [["ein", "Hund"]]}}}
     measure = EvaluatedRun(Path("m.json"), "", {**labels, "label": "top-k"}, told)
-    page = made(SimpleNamespace(scale="lite", results="none"), [], [measure])
+    page = explorer_page(Path("explorer.html"), "lite", [], Path("none"), [measure])
     assert '"sentences":[{"source":["ein","Hund"]}]' in page

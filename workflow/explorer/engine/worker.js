@@ -18,9 +18,16 @@ function runOf({ task, model, tokens, view }) {
   const key = [task, model, view, ...tokens].join(" ");
   if (!runs.has(key)) {
     if (runs.size > 8) runs.delete(runs.keys().next().value);
-    runs.set(key, modelOf(task, model).run(tokens, view));
+    runs.set(key, computed({ task, model, tokens, view }));
   }
   return runs.get(key);
+}
+
+const computed = (question) => modelOf(question.task, question.model).run(question.tokens, question.view);
+
+function changed(question, word, run) {
+  const after = run({ ...question, tokens: question.tokens.with(question.place, word) });
+  return counterfactual(modelOf(question.task, question.model), runOf(question), after, question);
 }
 
 const ANSWERS = {
@@ -37,10 +44,9 @@ const ANSWERS = {
       tree: tree(result.weights, tokens.length, at),
     };
   },
-  counterfactual: (question) => counterfactual(modelOf(question.task, question.model), runOf(question), question),
-  // The words of `words` that change a decision of the prediction from outside its field.
-  search: (question) => question.words
-    .map((word) => ({ word, ...counterfactual(modelOf(question.task, question.model), runOf(question), { ...question, word }) })),
+  counterfactual: (question) => changed(question, question.word, runOf),
+  // The same of each word of `words`.
+  search: (question) => question.words.map((word) => ({ word, ...changed(question, word, computed) })),
 };
 
 if (typeof WorkerGlobalScope !== "undefined") {

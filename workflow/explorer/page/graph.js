@@ -2,18 +2,18 @@
 // The field as a layered graph: tokens at the bottom, the prediction at the top, and of every state that
 // it is built on the edges that its heads read along.
 
-const DASHES = ["", "7 2", "2 2", "8 2 2 2"]; // of the heads of the chosen layer, so that they differ in grey too
 const FAINT = 0.05; // edges of soft attention that weigh less are not drawn
 const MANY = 400; // edges, up to which each tells its weight
 
-function graphView(panel) {
-  const { answer, sentence, at, place, truth: known, state } = panel, length = sentence.words.length;
+// `side` is a sentence before or after a word was replaced; `name` says which.
+function graphView(side, name) {
+  const { answer, sentence, at, place, truth: known, state } = side, length = sentence.words.length;
   const layers = answer.weights.length, longest = Math.max(...sentence.words.slice(1).map((word) => word.length));
-  const wide = Math.max(22, Math.min(longest, 3) * 9), tall = 46, words = longest > 3 ? longest * 6.2 + 14 : 24;
-  const width = length * wide + 40, height = layers * tall + words + 24;
-  const x = (i) => 34 + (i + 0.5) * wide, y = (l) => 14 + (layers - l) * tall;
-  const title = `How the prediction at ${at} reaches back through ${plural(layers, "layer")}, ${panel.choice.label}`;
-  const picture = draw("svg", { class: "graph", viewBox: `0 0 ${width} ${height}`, style: `max-width:${width}px;min-width:${Math.min(width, 520)}px`, role: "img", "aria-label": `${title}. ${fieldSentence(panel)}` });
+  const wide = Math.max(22, Math.min(longest, 3) * 9), tall = 46, left = 62, words = longest > 3 ? longest * 6.2 + 14 : 24;
+  const width = Math.max(length * wide + left + 8, 150), height = layers * tall + words + 36;
+  const x = (i) => left + (i + 0.5) * wide, y = (l) => 26 + (layers - l) * tall;
+  const title = `${name}: how the prediction at ${at} reaches back through ${plural(layers, "layer")}`;
+  const picture = draw("svg", { class: "graph", viewBox: `0 0 ${width} ${height}`, style: `max-width:${1.3 * width}px;min-width:${Math.min(width, 420)}px`, role: "img", "aria-label": `${title}. ${fieldSentence(side)}` });
   picture.append(draw("title", {}, title));
 
   const edge = (l, from, to, attributes, about) => {
@@ -21,22 +21,25 @@ function graphView(panel) {
     if (about) line.append(draw("title", {}, about));
     picture.append(line);
   };
+  const flipped = new Set(side.flips.map(({ layer, head, position }) => `${layer} ${head} ${position}`));
   const reads = [];
   for (let l = 0; l < layers; l++) {
-    picture.append(draw("text", { class: l === state.layer ? "layer chosen" : "layer", x: 4, y: y(l + 1) + 4 }, `${l + 1}`));
+    picture.append(draw("text", { x: 4, y: y(l + 1) + 4 }, `layer ${l + 1}`));
     for (let i = 0; i < length; i++) if (answer.tree[l + 1][i]) edge(l, i, i, { class: "same" });
     answer.weights[l].forEach((rows, head) => {
       for (let i = 0; i < length; i++) {
-        if (!answer.tree[l + 1][i]) continue;
+        const flip = flipped.has(`${l} ${head} ${i}`);
+        if (!answer.tree[l + 1][i] && !flip) continue;
         for (let j = 0; j < length; j++) {
           const weight = rows[i * length + j];
-          if (weight >= FAINT) reads.push({ l, head, i, j, weight, chosen: l === state.layer && (state.head === -1 || state.head === head) });
+          if (weight >= FAINT) reads.push({ l, head, i, j, weight, flip, chosen: l === state.layer && state.head === head });
         }
       }
     });
   }
-  const look = ({ head, weight, chosen }) => ({
-    class: chosen ? "read chosen" : "read", "stroke-dasharray": chosen ? DASHES[head % DASHES.length] : "", "stroke-opacity": (Math.ceil(Math.max(weight, 0.12) * 8) / 8).toFixed(2),
+  reads.sort((one, other) => one.flip - other.flip); // what flipped is drawn last, above the others
+  const look = ({ weight, chosen, flip }) => ({
+    class: `read${flip ? " flip" : ""}${chosen ? " chosen" : ""}`, "stroke-opacity": (Math.ceil(Math.max(weight, 0.12) * 8) / 8).toFixed(2),
   });
   if (reads.length <= MANY) {
     for (const one of reads) {
@@ -45,19 +48,12 @@ function graphView(panel) {
   } else { // edges that look alike are one path: elements by the thousand are slow
     const alike = new Map();
     for (const one of reads) {
-      const key = JSON.stringify({ ...look(one), "stroke-dasharray": "" }); // and dashes are slower still
+      const key = JSON.stringify(look(one));
       alike.set(key, `${alike.get(key) ?? ""}M${x(one.i)} ${y(one.l + 1) + 4}L${x(one.j)} ${y(one.l) - 4}`);
     }
     for (const [key, d] of alike) picture.append(draw("path", { ...JSON.parse(key), d, fill: "none" }));
   }
-  const change = panel.change;
-  if (change?.flips.length && answer.discrete) {
-    const { layer, position, from, to } = change.flips[0];
-    edge(layer, position, from, { class: "flip was" }, "before");
-    edge(layer, position, to, { class: "flip is" }, "after");
-    const path = pathUp(answer.weights, length, position, layer + 1, at);
-    for (let l = layer + 1; l < layers; l++) edge(l, path[l + 1 - layer - 1], path[l - layer - 1], { class: "path" });
-  }
+  picture.append(draw("text", { class: "word in", x: x(at), y: 14, "text-anchor": at < 2 ? "start" : "middle" }, "prediction"));
   // The dots of one kind are one path of points with round ends.
   const dots = { state: "", "state built": "", "state predicted": `M${x(at)} ${y(layers)}h0` };
   for (let l = 0; l <= layers; l++) {
@@ -66,26 +62,10 @@ function graphView(panel) {
   for (const [name, d] of Object.entries(dots)) picture.append(draw("path", { class: name, d }));
   sentence.words.forEach((word, i) => {
     const classes = ["word", answer.tree[0][i] && "in", i === place && "pointed", known?.[i] && "true"].filter(Boolean).join(" ");
-    const turned = longest > 3, left = x(i), top = y(0) + 14;
-    const text = draw("text", { class: classes, x: left, y: top, "text-anchor": turned ? "end" : "middle", ...(turned ? { transform: `rotate(-60 ${left} ${top})` } : {}) }, word);
-    picture.append(text);
-    if (known?.[i]) picture.append(draw("rect", { class: "needed", x: left - wide / 2 + 3, y: height - 6, width: wide - 6, height: 3 }));
+    const turned = longest > 3, middle = x(i), top = y(0) + 14;
+    picture.append(draw("text", { class: classes, x: middle, y: top, "text-anchor": turned ? "end" : "middle", ...(turned ? { transform: `rotate(-60 ${middle} ${top})` } : {}) }, word));
+    if (known?.[i]) picture.append(draw("rect", { class: "needed", x: middle - wide / 2 + 3, y: height - 6, width: wide - 6, height: 3 }));
   });
-  return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Graph, ${panel.choice.label}` }, picture);
-}
-
-// From the state of a position behind a layer up to the prediction: its positions layer by layer, along
-// edges that are read.
-function pathUp(weights, length, position, layer, at) {
-  let paths = new Map([[position, [position]]]);
-  for (let l = layer; l < weights.length; l++) {
-    const next = new Map();
-    for (const [from, path] of paths) {
-      for (let i = 0; i < length; i++) {
-        if (!next.has(i) && (i === from || weights[l].some((rows) => rows[i * length + from] > 0))) next.set(i, [...path, i]);
-      }
-    }
-    paths = next;
-  }
-  return paths.get(at);
+  if (known) picture.append(draw("text", { x: 4, y: height - 2 }, "needed"));
+  return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Graph, ${name}` }, picture);
 }

@@ -3,13 +3,13 @@
 
 const SHADES = 40;
 
-function heatView(panel) {
-  const { answer, sentence, state, at } = panel, length = sentence.words.length;
+function heatView(side) {
+  const { answer, sentence, state, at } = side, length = sentence.words.length;
   const heads = answer.weights[state.layer], chosen = state.head === -1 ? heads : [heads[state.head]];
   const cell = length > 40 ? 7 : length > 24 ? 9 : 12, left = 16;
   const size = left + length * cell;
-  const title = `Weights of layer ${state.layer + 1}, ${state.head === -1 ? "mean of its heads" : `head ${state.head + 1}`}`;
-  const picture = draw("svg", { class: "heat", viewBox: `0 0 ${size + 2} ${size + 2}`, width: size + 2, height: size + 2, role: "img", "aria-label": `${title}: a row a query, a column a key` });
+  const title = `Weights of layer ${state.layer + 1}, ${state.head === -1 ? "mean over its heads" : `head ${state.head + 1}`}. Row: the position that looks. Column: where it looks.`;
+  const picture = draw("svg", { class: "heat", viewBox: `0 0 ${size + 2} ${size + 2}`, width: size + 2, height: size + 2, role: "img", "aria-label": title });
   const weightOf = (i, j) => chosen.reduce((sum, rows) => sum + rows[i * length + j], 0) / chosen.length;
   const shades = new Map(); // squares of one shade are one path: elements by the thousand are slow
   for (let i = 0; i < length; i++) {
@@ -32,5 +32,5 @@ function heatView(panel) {
     const within = i >= 0 && j >= 0 && i < length && j < length;
     caption.textContent = within ? `${quoted(sentence.words[i])} at ${i} reads ${quoted(sentence.words[j])} at ${j}: ${percent(weightOf(i, j))}` : title;
   });
-  return make("figure", { class: "weights" }, make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, picture), caption);
+  return make("figure", { class: "weights more" }, make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, picture), caption);
 }

@@ -21,10 +21,18 @@ let turn = 0;
 let settled; // the address is written once nothing has changed for a while: to write one is slow
 const form = document.getElementById("controls"), shown = document.getElementById("panels"), fault = document.getElementById("fault");
 
-// Shows the state with some of it changed.
+// Refuses what was typed: nothing that was shown before stands beside it.
+function refuse(error) {
+  turn++;
+  fault.textContent = error.message;
+  shown.replaceChildren();
+}
+
+// Shows the state with some of it changed; true once it is shown, unless something newer was asked for.
 async function go(change) {
-  const next = complete({ ...state, ...change });
-  const mine = ++turn;
+  const mine = ++turn, given = await opening({ ...state, ...change });
+  if (mine !== turn) return;
+  const next = complete(given);
   const panels = await Promise.all([next.a, next.b].filter(Boolean).map((key) => panelOf(next, key)));
   if (mine !== turn) return; // something newer was asked for
   state = next;
@@ -33,9 +41,10 @@ async function go(change) {
   fillControls();
   const focused = document.activeElement?.dataset?.position !== undefined && [...shown.children].findIndex((one) => one.contains(document.activeElement));
   shown.replaceChildren(...panels.map(panelView));
-  shown.classList.toggle("pair", panels.length > 1);
+  shown.classList.toggle("pair", panels.length > 1 && !panels.some(({ after }) => after));
   if (focused !== false) shown.children[Math.min(focused, panels.length - 1)]?.querySelector('.token[tabindex="0"]')?.focus();
   dispatchEvent(new Event("shown"));
+  return true;
 }
 
 // Makes the entries of a list those that are given; elements stay, since to lay out new ones is slow.
@@ -56,38 +65,31 @@ function fillControls() {
   options(fields.task, TASKS.map((one) => [one.name, one.title]), state.task);
   options(fields.a, all, state.a);
   options(fields.b, [["", "nothing"], ...all.filter(([key]) => key !== state.a)], state.b);
-  const recorded = task.kind === "recorded" && task.examples[Number(state.text) - 1];
-  const example = shownExample();
+  const recorded = task.kind === "recorded" && task.examples[Number(state.text) - 1], example = shownExample();
   options(fields.example, [["", "typed"], ...task.examples.map((one, i) => [i, `${i + 1}: ${(one.source?.join(" ") ?? textOf(task, one)).slice(0, 40)}`])].slice(example < 0 ? 0 : 1), example);
-  if (document.activeElement !== fields.text) fields.text.value = recorded ? recorded.source.join(" ") : state.text;
-  const numbered = (all) => all.map((word, i) => [i, `${i} ${word}`]);
-  const positions = numbered([FIRST[task.kind], ...words]);
-  options(fields.at, recorded ? numbered(recorded.target) : positions, state.at);
-  options(fields.place, recorded ? numbered(recorded.source) : positions.slice(1), state.place);
-  fields.text.disabled = fields.word.disabled = Boolean(recorded);
-  fields.word.value = state.word;
+  fields.text.closest("label").hidden = Boolean(recorded);
+  if (document.activeElement !== fields.text) fields.text.value = state.text;
+  options(fields.at, (recorded ? recorded.target : [FIRST[task.kind], ...words]).map((word, i) => [i, `${i} ${word}`]), state.at);
   if (listed !== task) document.getElementById("words").replaceChildren(...(task.words ?? []).slice(task.specials).map((word) => make("option", { value: word })));
   options(fields.layer, Array.from({ length: spec.layers }, (_, l) => [l, l + 1]), state.layer);
   options(fields.head, [[-1, "all"], ...Array.from({ length: spec.heads }, (_, h) => [h, h + 1])], state.head);
   listed = task;
   document.getElementById("about").textContent = task.about;
   fault.textContent = "";
+  document.getElementById("notice").textContent = recorded ? "" : notice(task, state.text, state.word);
 }
 
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("input", ({ target }) => {
   const task = taskOf(state);
   if (target.name === "text") {
-    try { wordsOf(task, target.value); } catch (error) { fault.textContent = error.message; return; }
+    try { split(task, target.value); } catch (error) { refuse(error); return; }
     go({ text: target.value, word: "", at: task.kind === "next" ? undefined : state.at });
-  } else if (target.name === "word") {
-    const word = target.value.trim().toLowerCase(), known = !word || task.words.indexOf(word, task.specials) >= 0;
-    if (known) go({ word }); else fault.textContent = `${quoted(word)} is none of the words that this page knows.`;
   } else if (target.name === "task") {
-    go({ task: target.value, a: undefined, b: undefined, text: undefined, at: undefined, place: undefined, word: "", layer: undefined, head: undefined });
+    go({ task: target.value, a: undefined, b: undefined, text: undefined, at: undefined, place: undefined, word: undefined, layer: undefined, head: undefined });
   } else if (target.name === "example") {
     if (target.value !== "") choose(Number(target.value));
-  } else go({ [target.name]: target.value, ...(target.name === "place" ? { word: "" } : {}) });
+  } else go({ [target.name]: target.value });
 });
 
 // The number of the example that is shown; -1 where it was typed.
@@ -101,7 +103,7 @@ function choose(number) {
   go({ text: textOf(task, task.examples[(number + count) % count]), at: undefined, place: undefined, word: "" });
 }
 
-shown.addEventListener("click", (event) => {
+shown.addEventListener("click", async (event) => {
   const chip = event.target.closest(".token");
   if (!chip) return;
   if (chip.dataset.side) { go({ [chip.dataset.side === "target" ? "at" : "place"]: chip.dataset.position }); return; }
@@ -109,7 +111,8 @@ shown.addEventListener("click", (event) => {
   const choice = choiceOf(state, [state.a, state.b].filter(Boolean)[panel]);
   const typed = sentenceOf(taskOf(state), wordsOf(taskOf(state), state.text), choice.view).places[chip.dataset.position];
   chip.focus();
-  go(event.shiftKey || typed === 0 ? { at: typed } : { place: typed, word: "" });
+  if (event.shiftKey || typed === 0) { go({ at: typed }); return; }
+  if (typed > 0 && await go({ place: typed, word: typed === state.place ? state.word : "" })) openReplacing(panel);
 });
 
 const step = (name, by) => {
@@ -124,13 +127,13 @@ const KEYS = {
   n: () => choose(shownExample() + 1),
   p: () => choose(shownExample() - 1),
   e: () => form.elements.text.focus(),
-  w: () => form.elements.word.focus(),
+  w: () => { if (taskOf(state).kind !== "recorded") openReplacing(0); },
   x: () => go({ word: "" }),
-  "?": () => { const keys = document.getElementById("keys"); keys.open = !keys.open; },
+  "?": () => { const drawer = document.getElementById("drawer"); drawer.open = !drawer.open; },
 };
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target.matches("input, select, textarea")) { if (event.key === "Escape") event.target.blur(); return; }
+  if (event.target.matches("input, select, textarea")) { if (event.key === "Escape") { event.target.blur(); closeReplacing(); } return; }
   if (event.target.matches(".scroll") && event.key.startsWith("Arrow")) return;
   const action = KEYS[event.key];
   if (action) { event.preventDefault(); action(event); }
@@ -138,10 +141,9 @@ addEventListener("keydown", (event) => {
 document.getElementById("copy").addEventListener("click", async ({ currentTarget }) => {
   await copyText(new URL(toAddress(state), location.href).href);
   currentTarget.textContent = "Copied";
-  setTimeout(() => { document.getElementById("copy").textContent = "Copy address"; }, 1500);
+  setTimeout(() => { document.getElementById("copy").textContent = "Copy link"; }, 1500);
 });
-addEventListener("hashchange", () => { state = fromAddress(location.hash); go({}); });
+addEventListener("hashchange", () => { state = {}; go(fromAddress(location.hash)); });
 
 ask({ ask: "load", tasks: DATA.tasks });
-state = fromAddress(location.hash);
-go({});
+go(fromAddress(location.hash));

@@ -1,67 +1,59 @@
 "use strict";
-// One model beside the other: prediction, sentence, verdict, graph, weights, and the run behind it.
+// One model: what it predicts of the sentence and, where a word is replaced, before beside after.
 
 // Asks the worker for what a panel shows of a state.
 async function panelOf(state, key) {
-  const task = taskOf(state), choice = choiceOf(state, key);
-  if (task.kind === "recorded") return { task, state, choice };
+  const task = taskOf(state), choice = choiceOf(state, key), panel = { task, state, choice };
+  if (task.kind === "recorded") return panel;
   const words = wordsOf(task, state.text);
-  const panel = { task, state, choice };
-  try { panel.sentence = sentenceOf(task, words, choice.view); } catch (error) { return { ...panel, fault: error.message }; }
-  const { sentence } = panel, { tokens } = sentence;
-  panel.at = Math.max(sentence.places.indexOf(state.at), 0);
-  panel.place = sentence.places.indexOf(state.place);
-  panel.reach = task.kind === "next" ? panel.at + 1 : tokens.length;
-  panel.truth = truth(task, words, sentence, choice.view, panel.at);
-  const asked = { task: task.name, model: choice.model.name, view: choice.index, tokens, at: panel.at };
   try {
-    panel.answer = await ask({ ask: "run", ...asked });
-    panel.field = panel.answer.fields.subarray(panel.at * tokens.length, (panel.at + 1) * tokens.length);
-    if (state.word && panel.place > 0 && panel.place < panel.reach) {
-      panel.change = await ask({ ask: "counterfactual", ...asked, place: panel.place, word: task.words.indexOf(state.word, task.specials) });
+    const sentence = sentenceOf(task, words, choice.view);
+    panel.before = await sideOf(panel, words, sentence);
+    const { asked, place, reach } = panel.before;
+    if (state.word && place > 0 && place < reach) {
+      const other = replaced(task, sentence, place, state.word);
+      panel.after = await sideOf(panel, words.with(state.place - 1, state.word), other);
+      panel.change = await ask({ ask: "counterfactual", ...asked, place, word: other.tokens[place] });
+      if (panel.before.answer.discrete) panel.before.flips = panel.after.flips = panel.change.flips;
     }
   } catch (error) { return { ...panel, fault: error.message }; }
-  panel.asked = asked;
   return panel;
+}
+
+// A sentence as a model reads it.
+async function sideOf({ task, state, choice }, words, sentence) {
+  const { tokens, places } = sentence, at = Math.max(places.indexOf(state.at), 0);
+  const asked = { task: task.name, model: choice.model.name, view: choice.index, tokens, at };
+  const answer = await ask({ ask: "run", ...asked });
+  return {
+    task, state, sentence, at, asked, answer, flips: [],
+    place: places.indexOf(state.place),
+    reach: task.kind === "next" ? at + 1 : tokens.length,
+    field: answer.fields.subarray(at * tokens.length, (at + 1) * tokens.length),
+    truth: truth(task, words, sentence, choice.view, at),
+    right: rightAnswers(task, words, at),
+  };
 }
 
 function panelView(panel) {
   const { choice, task } = panel;
   if (task.kind === "recorded") return recordedView(panel);
-  const head = make("h2", {}, choice.label);
-  if (panel.fault) return make("section", { class: "panel", "aria-label": choice.label }, head, make("p", { class: "verdict flips", role: "status" }, panel.fault));
-  const graph = graphView(panel), picture = graph.querySelector("svg"), name = `${task.name}-${choice.key}`;
-  const button = (label, action) => {
-    const node = make("button", { type: "button", class: "copy" }, label);
-    node.addEventListener("click", action);
-    return node;
-  };
-  return make("section", { class: "panel", "aria-label": choice.label }, head,
-    sentenceView(panel), make("p", { class: "size" }, fieldSentence(panel)), verdictView(panel), searchView(panel),
-    predictionView(panel), graph,
-    make("p", { class: "buttons" }, button("Save as SVG", () => saveSvg(picture, name)), button("Save as PNG", () => savePng(picture, name))),
-    heatView(panel),
-    make("p", { class: "small" }, `Run ${choice.model.run}, identity ${choice.model.identity}, commit ${choice.model.commit.slice(0, 10)}; weights rounded to 16 bits. `, make("code", {}, choice.model.command)));
+  const section = make("section", { class: "panel", "aria-label": choice.label }, make("h2", {}, choice.label));
+  if (panel.fault) section.append(make("p", { class: "verdict flips", role: "status" }, panel.fault));
+  else {
+    section.append(verdictView(panel), trialView(panel), make("div", { class: "sides" }, ...["before", "after"].filter((name) => panel[name]).map((name) => sideView(panel, name))));
+  }
+  section.append(make("p", { class: "small" }, `Run ${choice.model.run}, identity ${choice.model.identity}, commit ${choice.model.commit.slice(0, 10)}; weights rounded to 16 bits. `, make("code", {}, choice.model.command)));
+  return section;
 }
 
-const SAMPLE = 100; // words of a large vocabulary that are tried
-
-// Tries words in the place of the token pointed at, and lists those that flip a decision.
-function searchView(panel) {
-  const { task, place, sentence, answer } = panel;
-  if (place < 1 || place >= panel.reach || !answer.discrete) return "";
-  const token = sentence.tokens[place], count = task.words.length - task.specials - (token >= task.specials);
-  const found = make("span", { class: "found", role: "status" });
-  const button = make("button", { type: "button", class: "copy" }, count <= SAMPLE ? `Try all ${count} other words here` : `Try ${SAMPLE} of ${count} other words here`);
-  button.addEventListener("click", async () => {
-    const others = Array.from(task.words.keys()).slice(task.specials).filter((i) => i !== token);
-    const words = count <= SAMPLE ? others : Array.from({ length: SAMPLE }, (_, i) => others[Math.ceil((i * count) / SAMPLE)]);
-    const tried = await ask({ ask: "search", ...panel.asked, place, words }), hits = tried.filter((one) => one.flips.length);
-    found.replaceChildren(` ${hits.length} of ${tried.length} flip a decision${hits.length ? ": " : "."}`, ...hits.slice(0, 24).flatMap(({ word }) => {
-      const chosen = make("button", { type: "button", class: "copy" }, task.words[word]);
-      chosen.addEventListener("click", () => go({ word: task.words[word] }));
-      return [chosen, " "];
-    }));
-  });
-  return make("p", { class: "search" }, button, found);
+function sideView(panel, name) {
+  const { task, choice, state } = panel, side = panel[name];
+  const heading = panel.after && `${name === "before" ? "Before" : "After"}: ${quoted(side.sentence.words[side.place])}`;
+  const label = panel.after ? `${choice.label}, ${name}` : choice.label, graph = graphView(side, label);
+  const button = make("button", { type: "button", class: "copy more" }, "Save as SVG");
+  button.addEventListener("click", () => saveSvg(graph.querySelector("svg"), `${task.name}-${choice.key}${panel.after ? `-${name}` : ""}`));
+  return make("div", { class: "side" }, heading ? make("h3", {}, heading) : "",
+    sentenceView(side, label), predictionView(side, panel), answerView(side), make("p", { class: "size" }, fieldSentence(side)),
+    graph, button, heatView(side));
 }

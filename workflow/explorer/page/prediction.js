@@ -1,37 +1,44 @@
 "use strict";
 // The prediction of a panel: the likeliest classes or symbols, and how much of a field is there.
 
-function predictionOf(panel) {
-  const { task, state, answer } = panel, names = task.classes ?? task.words;
-  const size = names.length, from = task.kind === "next" ? state.at * size : 0;
+function predictionOf(side) {
+  const { task, at, answer } = side, names = task.classes ?? task.words;
+  const size = names.length, from = task.kind === "next" ? at * size : 0;
   const row = Array.from(answer.logProbabilities.slice(from, from + size), Math.exp);
   return row.map((probability, i) => ({ name: names[i], probability })).sort((one, other) => other.probability - one.probability);
 }
 
-function predictionView(panel) {
-  const { task, state, sentence } = panel, ranked = predictionOf(panel).slice(0, 5);
-  const what = task.kind === "next" ? `After ${quoted(sentence.words[panel.at])} at ${panel.at} comes` : `${task.kind === "views" ? "Value" : "Class"}, from the state at 0`;
-  return make("div", { class: "prediction" }, make("h3", {}, what), ...ranked.map(({ name, probability }, i) => make(
-    "div", { class: i ? "choice" : "choice best" },
-    make("span", { class: "name" }, name),
-    make("span", { class: "level", "aria-hidden": "true" }, make("i", { style: `width:${100 * probability}%` })),
-    make("span", { class: "value" }, percent(probability)),
-  )));
+const SHOWN = 5; // answers that have bars
+
+// The bars of a side, of the same answers in the same order on both sides of a panel.
+function predictionView(side, panel) {
+  const all = predictionOf(side), [best] = all, first = predictionOf(panel.before);
+  const names = [...new Set([first[0].name, ...(panel.after ? [predictionOf(panel.after)[0].name] : []), ...first.map(({ name }) => name)])].slice(0, SHOWN);
+  const what = { next: `After ${quoted(side.sentence.words[side.at])} at ${side.at} comes`, views: "The model's value", class: "The model's answer" }[side.task.kind];
+  return make("div", { class: "prediction" }, make("h4", {}, what), ...names.map((name) => {
+    const { probability } = all.find((one) => one.name === name);
+    return make("div", { class: name === best.name ? "choice best" : "choice" },
+      make("span", { class: "name" }, name),
+      make("span", { class: "level", "aria-hidden": "true" }, make("i", { style: `width:${100 * probability}%` })),
+      make("span", { class: "value" }, percent(probability)));
+  }));
 }
 
-// How large the field is, in a sentence.
-function fieldSentence(panel) {
-  const { answer, field, truth: known } = panel;
-  const members = [...field.keys()].filter((j) => field[j] && j > 0), seen = panel.reach;
-  let said = `Field: ${members.length} of ${plural(seen - 1, "token")}.`;
+const membersOf = ({ field }) => [...field.keys()].filter((j) => field[j] && j > 0);
+const isExact = (side) => side.truth.every((needed, j) => !j || Boolean(needed) === Boolean(side.field[j]));
+
+// How large the field is, in sentences.
+function fieldSentence(side) {
+  const { answer, truth: known, reach } = side, members = membersOf(side);
+  let said = `The field has ${members.length} of ${plural(reach - 1, "token")}`;
   if (known) {
-    const count = known.filter(Boolean).length, hits = members.filter((j) => known[j]).length;
-    const equal = hits === count && members.length === count;
-    said += equal ? " Just what is needed." : ` Needed: ${count}, of which it has ${hits}.`;
+    const count = known.slice(1).filter(Boolean).length, hits = members.filter((j) => known[j]).length;
+    said += answer.discrete && isExact(side) ? ": exactly those that the answer needs" : `; the answer needs ${count}, of which it has ${hits}`;
   }
+  said += ".";
   if (!answer.discrete) {
-    const { below, share } = small(panel);
-    said += ` ${percent(below)} of the weights that lead here are below ${SMALL}; they carry ${percent(share)} of all weight.`;
+    const { below, share } = small(side);
+    said += ` ${percent(below)} of the weights behind this prediction are below ${SMALL}; together they carry ${percent(share)} of the weight.`;
   }
   return said;
 }

@@ -24,15 +24,15 @@ function recordedView(panel) {
   const most = Math.max(...attention, ...importance);
   const chips = (words, marked, pressed, what) => make("div", { class: "sentence", role: "group", "aria-label": `${what}, ${choice.label}` },
     ...words.map((word, j) => make("button", {
-      type: "button", class: `token ${marked(j)}`, "data-position": j, "data-side": what, tabindex: j === pressed ? 0 : -1, "aria-pressed": String(j === pressed),
+      type: "button", class: `token mark ${marked(j)}`, "data-position": j, "data-side": what, tabindex: j === pressed ? 0 : -1, "aria-pressed": String(j === pressed),
       "aria-label": `${j} ${word}: ${marked(j).includes("in") ? "in the field" : "outside"}`,
     }, word)));
   const level = (share, kind) => make("span", { class: `level ${kind}` }, make("i", { style: `width:${(100 * share) / most}%` }));
   const inside = field.reduce((sum, is) => sum + is, 0);
   return make("section", { class: "panel", "aria-label": choice.label }, make("h2", {}, choice.label),
-    make("h3", {}, "Translation (the reference); the model says, behind what stands before"),
+    make("h3", {}, "Reference translation. Click a word: below is what the model predicts there"),
     chips(one.target, (t) => (t === at ? "at" : ""), at, "target"),
-    make("p", { class: "size" }, `At ${at}, ${quoted(one.target[at])}, the model says ${quoted(one.predicted[at])}. Its field: ${inside} of ${plural(one.source.length, "source token")}.`),
+    make("p", { class: "size" }, `In the place of ${quoted(one.target[at])} the model predicts ${quoted(one.predicted[at])}. Its field has ${inside} of ${plural(one.source.length, "source token")}.`),
     make("h3", {}, "Source"), chips(one.source, (j) => `${field[j] ? "in" : "out"}${j === state.place ? " pointed" : ""}`, state.place, "source"),
     make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Attention and importance, ${choice.label}` }, make("table", { class: "beside" },
       make("thead", {}, make("tr", {}, ...["source token", `attention, layer ${state.layer + 1}`, "importance by gradient"].map((name) => make("th", { scope: "col" }, name)))),

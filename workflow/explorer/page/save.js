@@ -1,5 +1,5 @@
 "use strict";
-// A picture as SVG or PNG, and the address.
+// A picture as SVG, and the address.
 
 const DRAWN = { fill: "rgb(0, 0, 0)", stroke: "none", "stroke-width": "1px", "stroke-opacity": "1", "fill-opacity": "1", "stroke-linecap": "butt" };
 const WRITTEN = { "font-size": "", "font-weight": "400", "font-family": "" };
@@ -20,21 +20,10 @@ function alone(picture) {
   return new XMLSerializer().serializeToString(copy);
 }
 
-function download(name, blob) {
-  const link = make("a", { href: URL.createObjectURL(blob), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href));
-}
-
-const saveSvg = (picture, name) => download(`${name}.svg`, new Blob([alone(picture)], { type: "image/svg+xml" }));
-
-async function savePng(picture, name) {
-  const image = new Image(), { width, height } = picture.viewBox.baseVal;
-  image.src = `data:image/svg+xml;base64,${btoa(unescape(encodeURIComponent(alone(picture))))}`;
-  await image.decode();
-  const canvas = make("canvas", { width: 2 * width, height: 2 * height });
-  canvas.getContext("2d").drawImage(image, 0, 0, 2 * width, 2 * height);
-  canvas.toBlob((blob) => download(`${name}.png`, blob));
+function saveSvg(picture, name) {
+  const address = URL.createObjectURL(new Blob([alone(picture)], { type: "image/svg+xml" }));
+  make("a", { href: address, download: `${name}.svg` }).click();
+  setTimeout(() => URL.revokeObjectURL(address));
 }
 
 async function copyText(text) {

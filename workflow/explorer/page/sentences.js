@@ -1,25 +1,12 @@
 "use strict";
-// Sentences of a task: what is typed to tokens, both notations of an expression, what is true.
+// Sentences of a task: words to tokens, both notations of an expression, what is true.
 
 const FIRST = { next: "^", class: "‹cls›", views: "‹cls›" }; // what stands before every sentence
 
-// The words of what was typed; symbols of one letter need no spaces. Throws a sentence about a fault.
-function wordsOf(task, text) {
-  if (task.kind === "recorded") {
-    if (!task.examples[Number(text) - 1]) throw new Error(`There are ${plural(task.examples.length, "sentence")}.`);
-    return [text];
-  }
-  const known = new Set(task.words.slice(task.specials));
-  let words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
-  if (task.kind !== "class") words = words.flatMap((word) => (known.has(word) ? [word] : [...word]));
-  const strange = words.find((word) => !known.has(word));
-  if (strange !== undefined) throw new Error(`“${strange}” is none of the ${known.size} words that this page knows${known.has("<unk>") ? "; <unk> stands for others" : ""}.`);
-  if (!words.length) throw new Error("Type a sentence.");
-  if (words.length > task.longest - 1) throw new Error(`At most ${task.longest - 1} words: these are ${words.length}.`);
-  return words;
+function tokensOf(task, words) {
+  const numbers = numbersOf(task);
+  return [task.first, ...words.map((word) => numbers.get(word) ?? numbers.get(UNKNOWN))];
 }
-
-const tokensOf = (task, words) => [task.first, ...words.map((word) => task.words.indexOf(word, task.specials))];
 
 // What stands at each position of a view: words, tokens, and the place in the sentence as it was typed
 // that each position comes from (-1: none).
@@ -31,6 +18,12 @@ function sentenceOf(task, words, view) {
     places = symbols.map(([, at]) => at + 1 || -1);
   }
   return { words: [FIRST[task.kind], ...shown], tokens: tokensOf(task, shown), places: [0, ...places] };
+}
+
+// The same with another word at the place of one.
+function replaced(task, { words, tokens, places }, place, word) {
+  const others = words.with(place, word);
+  return { words: others, tokens: tokensOf(task, others.slice(1)), places };
 }
 
 // An expression such as ( 4 + 1 ) * 3 as a tree of {sign, at, from, to, sides}: its operator or number,

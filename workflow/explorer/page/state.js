@@ -31,11 +31,13 @@ function complete(given) {
   const task = TASKS.find((one) => one.name === given.task) ?? TASKS[0];
   const all = choices(task), known = (key) => all.some((one) => one.key === key);
   const a = known(given.a) ? given.a : all[0].key;
-  const other = given.b === undefined ? all.at(-1).key : given.b;
+  let word = "";
+  try { if (given.word && task.kind !== "recorded") word = oneWord(task, given.word); } catch { /* as without one */ }
+  const other = given.b ?? (word ? "" : all.at(-1).key); // before and after are two already
   const b = known(other) && other !== a ? other : "";
-  let text = given.text, words;
-  try { words = wordsOf(task, text ?? ""); } catch { words = undefined; }
-  if (words === undefined) { text = textOf(task, task.examples[0]); words = wordsOf(task, text); }
+  let text;
+  try { text = split(task, given.text ?? "").join(" "); } catch { text = textOf(task, task.examples[0]); }
+  const words = wordsOf(task, text);
   const number = (value, low, high, otherwise) => {
     const whole = Math.round(Number(value));
     return value === undefined || value === "" || Number.isNaN(whole) ? otherwise : Math.min(Math.max(whole, low), high);
@@ -45,14 +47,33 @@ function complete(given) {
   // A language model has seen sentences of this length; it never predicted what follows their end.
   const furthest = task.kind === "next" ? Math.min(last, task.trained - 1) : recorded ? recorded.target.length - 1 : last;
   return {
-    task: task.name, a, b, text: words.join(" "),
+    task: task.name, a, b, text, word,
     at: number(given.at, 0, furthest, task.kind === "next" ? furthest : 0),
     place: number(given.place, recorded ? 0 : 1, last, recorded ? 0 : 1),
-    word: !recorded && task.words.indexOf(given.word, task.specials) >= 0 ? given.word : "",
     layer: number(given.layer, 0, spec.layers - 1, spec.layers - 1),
     head: number(given.head, -1, spec.heads - 1, -1),
   };
 }
 
 const toAddress = (state) => `#${new URLSearchParams(state)}`;
-const fromAddress = (address) => complete(Object.fromEntries(new URLSearchParams(address.slice(1))));
+const fromAddress = (address) => Object.fromEntries(new URLSearchParams(address.slice(1)));
+
+const TELLING = 3; // tokens that a prediction needs, from which on an exact field says something
+
+// What a task opens with, where an address leaves it open: the case that its paper names, else an example
+// that its models are right about, best one whose field is just what is needed.
+async function opening(given) {
+  const task = TASKS.find((one) => one.name === given.task) ?? TASKS[0];
+  if (given.text !== undefined || task.kind === "recorded") return given;
+  if (task.opens && !unknown(task, [...split(task, task.opens.text), task.opens.word]).length) return { ...task.opens, ...given, task: task.name };
+  let best = given, most = 0;
+  for (const example of task.examples) {
+    const state = complete({ ...given, text: textOf(task, example) });
+    const sides = (await Promise.all([state.a, state.b].filter(Boolean).map((key) => panelOf(state, key)))).map(({ before }) => before);
+    const [first] = sides, exact = !first?.truth ? TELLING : isExact(first) ? membersOf(first).length : 0;
+    const right = sides.filter((side) => side?.right && isRight(side)).length, score = 100 * right + Math.min(exact, TELLING);
+    if (score > most) { best = { ...given, text: state.text }; most = score; }
+    if (score === 100 * sides.length + TELLING) break;
+  }
+  return best;
+}

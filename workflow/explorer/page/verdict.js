@@ -2,42 +2,35 @@
 // What the token pointed at can do to the prediction, and what another word in its place does.
 
 function verdict(panel) {
-  const { answer, field, sentence, task, at, place, state, change } = panel;
+  const { before, after, change, state, task } = panel, { answer, field, sentence, at, place, reach } = before;
   if (place < 0) return "This view has no such token.";
-  const named = `${quoted(sentence.words[place])} at ${place}`;
+  const word = quoted(sentence.words[place]), to = quoted(state.word);
   const predicts = task.kind === "next" || at === 0, it = predicts ? "the prediction" : `the state at ${at}`;
-  if (place >= panel.reach) return `${named} comes after the prediction: it is not seen.`;
-  const outside = !field[place];
-  if (!state.word) {
-    if (outside) return `${named} cannot change ${it}: difference 0, with the routing as it is. Put another word there to see whether a decision flips.`;
-    if (answer.discrete) return `${named} is in the field: it can change ${it}.`;
-    const all = field.subarray(0, panel.reach).every(Boolean);
-    return `${named} is in the field, with s ${answer.shares[place] < 0.005 ? "below 0.01" : `= ${answer.shares[place].toFixed(2)}`}${all ? ": this attention leaves nothing out" : ""}.`;
+  if (place >= reach) return `${word} comes after the prediction. The model does not see it.`;
+  if (!after) {
+    if (!field[place]) return `${word} is outside the field. If each head keeps looking where it looks now, changing this word changes nothing: exactly 0. Click it and try to make a head look elsewhere.`;
+    if (answer.discrete) return `${word} is in the field: changing it can change ${it}.`;
+    const all = field.subarray(0, reach).every(Boolean), share = answer.shares[place];
+    return `${word} is in the field, with a share of ${share < 0.005 ? "less than 0.01" : share.toFixed(2)}.${all ? " Soft attention reads every word: nothing is outside." : ""}`;
   }
-  if (!change) return "";
-  const effect = predicts ? `the prediction ${moved(panel)}` : `${it} changes`;
-  if (!change.flips.length) {
-    if (change.same) return `With ${quoted(state.word)} no decision changed: ${it} is bit for bit the same.`;
-    return `With ${quoted(state.word)} no decision changed, but the token is in the field: ${effect}.`;
-  }
-  if (!answer.discrete) return `With ${quoted(state.word)} the weights change: ${effect}.`;
-  const { layer, head, position, from, to } = change.flips[0], more = change.flips.length - 1;
-  return `With ${quoted(state.word)} it flips head ${head + 1} of layer ${layer + 1} at position ${position}, from ${quoted(wordAt(panel, from))} at ${from} to ${quoted(wordAt(panel, to))} at ${to}`
-    + `${more ? `, and ${plural(more, "other decision")}` : ""}: ${effect}.`;
+  const effect = predicts ? moved(panel) : `${it} changes`;
+  if (change.same) return `${word} → ${to}: no head looks elsewhere. ${it[0].toUpperCase()}${it.slice(1)} is the same to the last bit: the change is exactly 0.`;
+  if (!answer.discrete) return `${word} → ${to}: ${effect}. All weights change a little.`;
+  if (!change.flips.length) return `${word} → ${to}: ${effect}. No head looks elsewhere, but the word is in the field.`;
+  const { layer, head, position, from, to: now } = change.flips[0], more = change.flips.length - 1;
+  return `${word} → ${to}: ${effect}. Head ${head + 1} of layer ${layer + 1} looked at ${quoted(sentence.words[from])} at ${from} and now looks at ${quoted(after.sentence.words[now])} at ${now}, for position ${position}. `
+    + `${more ? `${plural(more, "other decision")} ${more === 1 ? "flips" : "flip"} too: all are orange.` : "This decision is orange."}`;
 }
 
-const wordAt = (panel, position) => (position === panel.place ? panel.state.word : panel.sentence.words[position]);
-
-// How the likeliest class or symbol moves.
-function moved(panel) {
-  const names = panel.task.classes ?? panel.task.words, [best] = predictionOf(panel);
-  const now = Array.from(panel.change.after, Math.exp), first = now.indexOf(Math.max(...now));
-  const after = now[names.indexOf(best.name)];
-  const said = `goes from ${percent(best.probability)} to ${percent(after)} for ${quoted(best.name)}`;
-  return names[first] === best.name ? said : `${said}, and becomes ${quoted(names[first])}`;
+// How the likeliest answer moves.
+function moved({ before, after }) {
+  const [best] = predictionOf(before), now = predictionOf(after), same = now.find(({ name }) => name === best.name);
+  if (now[0].name !== best.name) return `the answer turns from ${quoted(best.name)} (${percent(best.probability)}) to ${quoted(now[0].name)} (${percent(now[0].probability)})`;
+  return `the answer stays ${quoted(best.name)}, ${percent(best.probability)} before and ${percent(same.probability)} after`;
 }
 
 function verdictView(panel) {
-  const kind = panel.change ? (panel.change.flips.length && panel.answer.discrete ? "flips" : panel.change.same ? "same" : "moves") : "still";
+  const { change, before } = panel;
+  const kind = !change ? "still" : change.same ? "same" : change.flips.length && before.answer.discrete ? "flips" : "moves";
   return make("p", { class: `verdict ${kind}`, role: "status" }, verdict(panel));
 }

@@ -87,6 +87,7 @@ def _task(
         "specials": UNKNOWN if task["kind"] == "class" else len(RESERVED),
         "first": BOS,
         "classes": task.get("classes"),
+        "opens": task.get("opens"),
         "longest": longest,
         "trained": int(corpora[0].split("train").lengths.max()),
         "examples": examples(task, corpora[0], words, longest - 1),

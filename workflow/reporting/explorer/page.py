@@ -1,16 +1,24 @@
 """The page as one file: template, style and scripts of `workflow/explorer`, and the data."""
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
+from workflow import ROOT
+from workflow.definitions.paper import Paper
+from workflow.reporting.explorer.data import page_data, recorded_of, recordings, tasks_of
+from workflow.reporting.explorer.shown import ExplorerRun
+from workflow.reporting.measures import EvaluatedRun
 from workflow.reporting.page.templates import COLOURS, environment, inlined
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "explorer"
 TEMPLATE = "explorer.html.j2"
+Link = tuple[str, str]
+"""Name and address."""
 ENGINE = (
     "parameters.js",
     "layers.js",
@@ -25,28 +33,71 @@ ENGINE = (
 """What computes, in `engine/`, in the order in which one uses another."""
 SCRIPTS = (
     "marks.js",
+    "words.js",
     "state.js",
     "sentences.js",
+    "answers.js",
     "sentence.js",
     "prediction.js",
     "verdict.js",
+    "trial.js",
     "heat.js",
     "graph.js",
     "recorded.js",
     "panel.js",
     "save.js",
     "main.js",
+    "replace.js",
 )
 """What shows it, in `page/`, likewise."""
 
 
-def render(data: Mapping[str, Any], templates: Path = TEMPLATES) -> str:
-    """Return the page of what `page_data` made, as HTML."""
+def explorer_page(
+    out: Path,
+    scale: str,
+    runs: Iterable[ExplorerRun],
+    data: Path,
+    measures: Iterable[EvaluatedRun],
+) -> str:
+    """Return the page of some runs, and of what was recorded of others.
+
+    Args:
+        out: where the page will be.
+        scale: name of the scale.
+        runs: those that compute in the page.
+        data: the folder of encoded data.
+        measures: of runs that may have recordings.
+    """
+    papers = Paper.all()
+    recorded = recordings(recorded_of(papers), measures)
+    made = page_data(scale, tasks_of(papers), runs, data, recorded)
+    return render(made, [*_cited(papers), *_beside(out)])
+
+
+def _cited(papers: Iterable[Paper]) -> Iterator[Link]:
+    """Yield a link to each paper whose models are shown."""
+    for paper in papers:
+        if paper.items("explorer") or paper.explorer.get("recorded"):
+            yield from ((one.title, one.link) for one in paper.about.references)
+
+
+def _beside(out: Path) -> Iterator[Link]:
+    """Yield links from a page in the project's folder to what is there of its report and code."""
+    reports = [out.parent / name for name in ("report.html", "so_far/report.html")]
+    named = [("Report", path) for path in reports if path.is_file()][:1]
+    named += [("Guide", ROOT / "docs/explorer.md"), ("Code", TEMPLATES / "engine")]
+    if out.resolve().is_relative_to(ROOT):
+        yield from ((name, os.path.relpath(it, out.parent)) for name, it in named if it.exists())
+
+
+def render(data: Mapping[str, Any], links: Sequence[Link] = (), templates: Path = TEMPLATES) -> str:
+    """Return the page of what `page_data` made, with links by name, as HTML."""
     return (
         environment(templates)
         .get_template(TEMPLATE)
         .render(
             scale=data["scale"],
+            links=links,
             data=embedded(data),
             style=inlined([COLOURS, templates / "style.css"]),
             engine=inlined(templates / "engine" / name for name in ENGINE),

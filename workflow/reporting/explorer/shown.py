@@ -48,7 +48,12 @@ class ExplorerRun:
         labels = self.labels
         return f"{labels['experiment']}/{labels['variant']}/seed-{labels['seed']}"
 
+    @property
+    def dataset(self) -> str:
+        """The name of its dataset."""
+        name: str = self.record["spec"]["data"]["dataset"]
+        return name
+
     def data(self, data: Path) -> Path:
         """Return the folder of its data below that of all data."""
-        told = self.record["spec"]["data"]
-        return data / told["dataset"] / told["recipe"] / "encoded"
+        return data / self.dataset / self.record["spec"]["data"]["recipe"] / "encoded"
