@@ -1,5 +1,6 @@
 """What is no attention mechanism is refused before training, with the reason."""
 
+import gc
 import os
 import random
 import signal
@@ -87,6 +88,11 @@ def endless(scores):
     return scores.softmax(-1) + 0 * (scores.detach() - scores).clamp(max=0).sqrt().nan_to_num()
 
 
+def steep(scores):
+    """Softmax whose finite gradient has no finite square."""
+    return scores.softmax(-1) + (1e30 * (scores - scores.detach())).nan_to_num()
+
+
 def for_few(scores):
     """Softmax for one number of queries and of keys."""
     return (scores + torch.zeros(5, 7)).softmax(-1)[:, :, : scores.shape[2]]
@@ -110,6 +116,7 @@ FAULTS = [
     (lambda s: 2 * s.softmax(-1), TRAINING + "rows sum to 2 to 2, not to 1"),
     (endless, TRAINING + "the gradient of its weights is not finite"),
     (Careless, TRAINING + "the gradient of its weights is not finite; mind the"),
+    (steep, TRAINING + "the gradient of its weights reaches "),
     (lambda scores: 1 / 0, TRAINING + "it fails with ZeroDivisionError: division by zero"),
     (lambda s: s.exp_() / s.sum(), TRAINING + "it changes the scores that it is given; compute"),
     (
@@ -236,6 +243,9 @@ def test_a_step_after_reading_needs_an_encoder_that_takes_it(own):
      "its `after` is not finite, or its gradient is not; mind a query that reads nothing"),
     (lambda self, context: context.square().sum(-1, keepdim=True).sqrt() * context.sign(),
      "its `after` is not finite, or its gradient is not; mind a query that reads nothing"),
+    (lambda self, context: 1e30 * (context - context.detach()),
+     "the gradient of its `after` reaches 3e+30; its square, which the optimizer keeps, is "
+     "infinite; bound the gradient"),
 ])  # fmt: skip
 def test_a_step_after_reading_is_tried_on_what_is_read(own, after, fault):
     node = own(stating(lambda weights, scores: weights, after=after))["encoder"]["normalizer"]
@@ -569,6 +579,7 @@ def hook(*arguments):
     """A hook of all modules, which does nothing."""
 
 
+OTHERS = "functions of torch, numpy or Python"
 SWITCHES = [
     (lambda: torch.set_default_dtype(torch.float64), "torch's default type"),
     (lambda: torch.set_default_device("meta"), "torch's default device"),
@@ -582,14 +593,29 @@ SWITCHES = [
     (lambda: torch.set_autocast_enabled("cpu", True), "torch's autocast"),
     (lambda: torch.set_flush_denormal(True), "torch's flushing of small numbers to 0"),
     (lambda: torch.autograd.set_detect_anomaly(True), "torch's detection of anomalies"),
-    (lambda: register_module_forward_pre_hook(hook), "torch's hooks of all modules"),
-    (lambda: register_module_forward_hook(hook), "torch's hooks of all modules"),
+    (lambda: register_module_forward_pre_hook(hook),
+     "torch's hooks of all modules (_global_forward_pre_hooks)"),
+    (lambda: register_module_forward_hook(hook),
+     "torch's hooks of all modules (_global_forward_hooks)"),
     (lambda: torch.backends.cuda.enable_math_sdp(False),
      "torch's choice of attention (backends.cuda)"),
     (lambda: setattr(torch.backends.cudnn, "benchmark", True), "torch's backends.cudnn"),
     (lambda: setattr(torch.backends.mkldnn, "enabled", False), "torch's backends.mkldnn"),
     (lambda: os.chdir("/"), "the working folder"),
     (lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN), "what signals do"),
+    (lambda: signal.signal(signal.SIGUSR2, signal.SIG_IGN), "what signals do"),
+    (lambda: signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM]), "what signals do"),
+    (lambda: signal.setitimer(signal.ITIMER_PROF, 1000), "timers (signal.alarm)"),
+    (lambda: os.umask(0o777), "the rights of new files (umask)"),
+    (lambda: os.environ.update(OWN="1"), "variables of the environment (OWN)"),
+    (lambda: os.environ.pop("PATH", None), "variables of the environment (PATH)"),
+    (lambda: setattr(torch, "softmax", hook), f"{OTHERS} (torch.softmax)"),
+    (lambda: setattr(torch.Tensor, "tanh", hook), f"{OTHERS} (Tensor.tanh)"),
+    (lambda: setattr(nn.functional, "dropout", hook), f"{OTHERS} (torch.nn.functional.dropout)"),
+    (lambda: setattr(nn.Linear, "forward", hook), f"{OTHERS} (Linear.forward)"),
+    (lambda: setattr(np, "mean", hook), f"{OTHERS} (numpy.mean)"),
+    (lambda: gc.disable(), "Python's collection of garbage"),
+    (lambda: np.seterr(all="ignore"), "numpy's handling of errors (divide)"),
     (lambda: setattr(sys, "stdout", sys.__stdin__), "the output (sys.stdout, sys.stderr)"),
     (lambda: warnings.simplefilter("error"), "Python's warnings, some of them to errors"),
     (lambda: random.seed(0), "Python's random numbers"),

@@ -33,6 +33,8 @@ SUMS = {"one": (1.0, 1.0), "at most one": (-math.inf, 1.0), "free": (-math.inf, 
 SIGNS = ("positive", "any")
 """What its `sign` may state."""
 INFERENCE = "it computes in torch.inference_mode, which training can't go through; leave that out"
+LARGEST = torch.finfo(torch.float32).max ** 0.5
+SQUARED = "its square, which the optimizer keeps, is infinite; bound the gradient"
 READER = "model.architectures.context_transformer:ContextTransformer"
 
 
@@ -211,8 +213,11 @@ def _fault(
             "it learns a parameter that is none of its own, which is neither trained nor saved; "
             "make it an attribute of its class (nn.Parameter, nn.ParameterList)"
         )
-    if weights.requires_grad and not _finite_gradients(mechanism, weights, scores, ~masked):
+    largest = _largest_gradient(mechanism, weights, scores, ~masked) if weights.requires_grad else 0
+    if not math.isfinite(largest):
         return "the gradient of its weights is not finite; mind the -inf of masked keys"
+    if largest > LARGEST:
+        return f"the gradient of its weights reaches {largest:.0e}; {SQUARED}"
     lost = not weights.requires_grad or (scores.grad is not None and not scores.grad.any())
     if training and lost and _depends(mechanism, scores.detach()):
         return (
@@ -249,9 +254,10 @@ def _fault_after(
     if found.is_inference():
         return f"its `after`: {INFERENCE}"
     everything = torch.ones_like(context, dtype=torch.bool)
-    if not found.isfinite().all() or not _finite_gradients(mechanism, found, context, everything):
+    largest = _largest_gradient(mechanism, found, context, everything)
+    if not found.isfinite().all() or not math.isfinite(largest):
         return "its `after` is not finite, or its gradient is not; mind a query that reads nothing"
-    return ""
+    return f"the gradient of its `after` reaches {largest:.0e}; {SQUARED}" * (largest > LARGEST)
 
 
 def _depends(mechanism: Callable[[Tensor], Tensor], scores: Tensor) -> bool:
@@ -263,10 +269,11 @@ def _depends(mechanism: Callable[[Tensor], Tensor], scores: Tensor) -> bool:
     return not torch.equal(*answers)
 
 
-def _finite_gradients(mechanism: object, found: Tensor, given: Tensor, where: Tensor) -> bool:
-    """Whether the gradients of what was found are finite, in parameters and in what was given."""
+def _largest_gradient(mechanism: object, found: Tensor, given: Tensor, where: Tensor) -> float:
+    """The largest gradient of what was found, to parameters and to what was given."""
     (found * torch.randn_like(found)).sum().backward()
     learned = mechanism.parameters() if isinstance(mechanism, nn.Module) else ()
     gradients = [parameter.grad for parameter in learned]
     gradients += [given.grad[where] if given.grad is not None else None]
-    return all(one is None or bool(one.isfinite().all()) for one in gradients)
+    sizes = [float(one.abs().max()) for one in gradients if one is not None and one.numel()]
+    return math.nan if any(map(math.isnan, sizes)) else max(sizes, default=0.0)
