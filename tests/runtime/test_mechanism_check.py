@@ -1,10 +1,12 @@
 """What is no attention mechanism is refused before training, with the reason."""
 
 import gc
+import locale
 import os
 import random
 import signal
 import sys
+import threading
 import types
 import warnings
 
@@ -16,7 +18,9 @@ from torch.nn.modules.module import (
     register_module_forward_hook,
     register_module_forward_pre_hook,
 )
+from torch.overrides import BaseTorchFunctionMode as BaseMode
 
+from model import build
 from tests.model.corpora import write_corpus
 from tests.model.parallel import write_parallel
 from tests.model.specs import SOFTMAX, part
@@ -480,6 +484,11 @@ def double_precision(scores):
     return scores.double().softmax(-1)
 
 
+def by_texts(scores):
+    """Softmax that is sharper the more texts there are."""
+    return (scores * scores.shape[0]).softmax(-1)
+
+
 def windowed(scores):
     """Softmax over the five keys around a query, which are all padding far behind a text."""
     queries, keys = (torch.arange(length) for length in scores.shape[2:])
@@ -493,6 +502,7 @@ DEPENDING = [
     (noisy, "after training, it draws random numbers; do so in training alone (self.training)"),
     (seeding, "in training, it sets the seed of torch's random numbers"),
     (double_precision, "in training, its weights are torch.float64, and those of torch.float32"),
+    (by_texts, "after training, what a text gets changes with the number of texts in its batch"),
     (windowed, "in training, some rows are not finite: a query of padding may have no key"),
 ]
 
@@ -579,7 +589,7 @@ def hook(*arguments):
     """A hook of all modules, which does nothing."""
 
 
-OTHERS = "functions of torch, numpy or Python"
+OTHERS = "functions that are not its own"
 SWITCHES = [
     (lambda: torch.set_default_dtype(torch.float64), "torch's default type"),
     (lambda: torch.set_default_device("meta"), "torch's default device"),
@@ -610,10 +620,18 @@ SWITCHES = [
     (lambda: os.environ.update(OWN="1"), "variables of the environment (OWN)"),
     (lambda: os.environ.pop("PATH", None), "variables of the environment (PATH)"),
     (lambda: setattr(torch, "softmax", hook), f"{OTHERS} (torch.softmax)"),
-    (lambda: setattr(torch.Tensor, "tanh", hook), f"{OTHERS} (Tensor.tanh)"),
+    (lambda: setattr(torch.Tensor, "tanh", hook), f"{OTHERS} (torch.Tensor.tanh)"),
     (lambda: setattr(nn.functional, "dropout", hook), f"{OTHERS} (torch.nn.functional.dropout)"),
-    (lambda: setattr(nn.Linear, "forward", hook), f"{OTHERS} (Linear.forward)"),
+    (lambda: setattr(nn.Linear, "forward", hook),
+     f"{OTHERS} (torch.nn.modules.linear.Linear.forward)"),
     (lambda: setattr(np, "mean", hook), f"{OTHERS} (numpy.mean)"),
+    (lambda: setattr(torch.optim.Adam, "step", hook), f"{OTHERS} (torch.optim.adam.Adam.step)"),
+    (lambda: setattr(torch.autograd, "grad", hook), f"{OTHERS} (torch.autograd.grad)"),
+    (lambda: setattr(build, "build", hook), f"{OTHERS} (model.build.build)"),
+    (lambda: BaseMode().__enter__(), "what overrides torch (TorchFunctionMode)"),
+    (lambda: sys.settrace(hook), "what traces calls (sys.settrace, sys.setprofile)"),
+    (lambda: sys.setprofile(hook), "what traces calls (sys.settrace, sys.setprofile)"),
+    (lambda: locale.setlocale(locale.LC_ALL, "C.UTF-8"), "the locale"),
     (lambda: gc.disable(), "Python's collection of garbage"),
     (lambda: np.seterr(all="ignore"), "numpy's handling of errors (divide)"),
     (lambda: setattr(sys, "stdout", sys.__stdin__), "the output (sys.stdout, sys.stderr)"),
@@ -713,7 +731,32 @@ def stopping(scores):
     return scores.softmax(-1)
 
 
+class Locked(nn.Module):
+    """Softmax beside what can't be copied."""
+
+    def __init__(self):
+        super().__init__()
+        self.lock = threading.Lock()
+
+    def forward(self, scores):
+        return scores.softmax(-1)
+
+
+class Blocking(torch.autograd.Function):
+    """Softmax without a gradient."""
+
+    @staticmethod
+    def forward(context, scores):
+        return scores.softmax(-1)
+
+    @staticmethod
+    def backward(context, gradient):
+        return None
+
+
 UNTRAINED = [
+    (Locked, "copied for each layer, it fails with TypeError: cannot pickle"),
+    (lambda s: Blocking.apply(s), "its weights change with the scores and pass no gradient"),
     (Listed, "in training, it learns a parameter that is none of its own, which is neither"),
     (of_module, "in training, it learns a parameter that is none of its own, which is neither"),
     (lambda s: nn.Parameter(s.softmax(-1)), "it learns a parameter that is none of its own"),

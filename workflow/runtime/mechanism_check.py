@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
@@ -124,6 +125,9 @@ def _tried(
                 return f"its {name} is {one!r}; state one of {', '.join(map(repr, known))}"
         if any(map(is_lazy, mechanism.parameters() if isinstance(mechanism, nn.Module) else ())):
             return "its parameters have no size before it is called; build them with their sizes"
+        given = "copied for each layer, "
+        copy.deepcopy(mechanism)
+        given = ""
         after = getattr(mechanism, "after", None)
         if after and not getattr(locate(place["path"]), "reads_after", False):
             return f"it has a step after reading, which {place['path']} leaves out; use {READER}"
@@ -218,7 +222,8 @@ def _fault(
         return "the gradient of its weights is not finite; mind the -inf of masked keys"
     if largest > LARGEST:
         return f"the gradient of its weights reaches {largest:.0e}; {SQUARED}"
-    lost = not weights.requires_grad or (scores.grad is not None and not scores.grad.any())
+    reached = scores.grad.any() if scores.grad is not None else bool(learned)
+    lost = not weights.requires_grad or not reached
     if training and lost and _depends(mechanism, scores.detach()):
         return (
             "its weights change with the scores and pass no gradient to them, so what makes the "

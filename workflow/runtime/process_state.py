@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import gc
+import locale
 import math
 import os
 import random
@@ -12,13 +13,14 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import torch
-from torch import backends, nn
+from torch import autograd, backends, nn, optim, overrides
 from torch.nn.modules import module
+from torch.utils._device import DeviceContext
 
 Switch = tuple[Callable[[], Any], Callable[[Any], object]]
 """What reads a state, and what sets it."""
@@ -89,7 +91,7 @@ def _set_autocast(enabled: tuple[bool, ...]) -> None:
 
 LIBRARIES = re.compile("TORCHINDUCTOR|TRITON|^KMP_")
 """What variables have in their name that torch.compile and scikit-learn set themselves."""
-COMPILED = ("__init__", "__setstate__", "manual_seed")
+COMPILED = ("__init__", "__setstate__", "_init_group", "manual_seed")
 """Functions that torch.compile replaces."""
 SIGNALS = sorted(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP})
 TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
@@ -139,22 +141,27 @@ def _set_environment(variables: dict[str, str]) -> None:
 
 @cache
 def _places() -> list[tuple[str, Any, str]]:
-    """What a mechanism may compute with: each function's name, what has it, and as which name.
+    """What a run may compute with: each function's name, what has it, and as which name.
 
     What is there when this is asked first counts; torch may load more later.
     """
-    classes = [torch.Tensor, *(one for one in vars(nn).values() if isinstance(one, type))]
-    owners: list[Any] = [builtins, math, np, torch, torch.linalg, nn.functional, *classes]
+    own = [one for name, one in sys.modules.items() if name.startswith("model.")]
+    homes = [nn, autograd, *own]
+    classes = {one for home in homes for one in vars(home).values() if isinstance(one, type)}
+    used = (torch.Tensor, optim.Adam, optim.AdamW)
+    modules = [builtins, math, np, torch, torch.linalg, nn.functional, autograd, *own]
+    owners: dict[str, Any] = {one.__name__: one for one in modules}
+    owners |= {f"{one.__module__}.{one.__name__}": one for one in {*used, *classes}}
     return [
-        (f"{owner.__name__}.{name}", owner, name)
-        for owner in owners
+        (f"{place}.{name}", owner, name)
+        for place, owner in owners.items()
         for name in (dir(owner) if owner in (torch.Tensor, nn.Module) else vars(owner))
         if callable(getattr(owner, name, None)) and name not in COMPILED
     ]
 
 
 def _functions() -> dict[str, Any]:
-    """The functions of torch, numpy and Python, by name."""
+    """The functions of torch, numpy, Python and the project, by name."""
     return {place: vars(owner).get(name) for place, owner, name in _places()}
 
 
@@ -177,6 +184,26 @@ def _set_errors(filters: list[Any]) -> None:
     warnings.filters[:] = [*filters, *others]  # type: ignore[index]
 
 
+def _modes() -> list[Any]:
+    """What stands between a call of torch and what it does, but for the default device."""
+    modes = overrides._get_current_function_mode_stack()
+    return [mode for mode in modes if not isinstance(mode, DeviceContext)]
+
+
+def _set_modes(modes: list[Any]) -> None:
+    while len(_modes()) > len(modes):
+        overrides._pop_mode()
+
+
+def _traces() -> tuple[Any, Any]:
+    return sys.gettrace(), sys.getprofile()
+
+
+def _set_traces(functions: tuple[Any, Any]) -> None:
+    sys.settrace(functions[0])
+    sys.setprofile(functions[1])
+
+
 def _set_collection(enabled: bool) -> None:
     (gc.enable if enabled else gc.disable)()
 
@@ -185,7 +212,10 @@ def _set_output(streams: tuple[Any, Any]) -> None:
     sys.stdout, sys.stderr = streams
 
 
+LOCALE = partial(locale.setlocale, locale.LC_ALL)
+"""Reads it without an argument, and sets it."""
 STATES: dict[str, Switch] = {
+    "what overrides torch (TorchFunctionMode)": (_modes, _set_modes),
     "torch's default type": (torch.get_default_dtype, torch.set_default_dtype),
     "torch's default device": (torch.get_default_device, torch.set_default_device),
     "torch's gradient mode": (torch.is_grad_enabled, torch.set_grad_enabled),
@@ -213,10 +243,15 @@ STATES: dict[str, Switch] = {
     "what signals do": (_signals, _set_signals),
     "timers (signal.alarm)": (_timers, _stop_timers),
     "variables of the environment": (_environment, _set_environment),
-    "functions of torch, numpy or Python": (_functions, _set_functions),
+    "functions that are not its own": (_functions, _set_functions),
     "the output (sys.stdout, sys.stderr)": (lambda: (sys.stdout, sys.stderr), _set_output),
     "Python's warnings, some of them to errors": (_errors, _set_errors),
     "Python's collection of garbage": (gc.isenabled, _set_collection),
+    "what traces calls (sys.settrace, sys.setprofile)": (_traces, _set_traces),
+    "the locale": (
+        partial(locale.setlocale, locale.LC_ALL),
+        partial(locale.setlocale, locale.LC_ALL),
+    ),
     "numpy's handling of errors": (np.geterr, lambda handling: np.seterr(**handling)),
     "Python's random numbers": (random.getstate, random.setstate),
     "numpy's random numbers": (_numpy, np.random.set_state),
