@@ -233,6 +233,12 @@ def test_an_encoding_without_a_mark_is_named(tmp_path, encoding, rows, packed):
         Dropped().decode(path, content)
 
 
+def test_a_file_that_begins_with_no_text_is_refused_before_its_rows(tmp_path):
+    (path := tmp_path / "f").write_bytes((WORDS * 3).encode("cp037"))
+    with pytest.raises(DataError, match=r"f: \d+ of 105 bytes are no text in utf-8, so the file"):
+        next(read_rows(path, Dropped()))
+
+
 PACKED = {
     "in UTF-32; save it as UTF-8": f"\ufeff{WORDS}".encode("utf-32-le"),
     "packed by gzip; unpack it": gzip.compress(gzip.compress(WORDS.encode())),

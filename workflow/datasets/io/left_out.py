@@ -117,11 +117,7 @@ class Dropped:
         """Raise DataError naming a file of which too much could not be decoded."""
         for path, decoded in self.decoded.items():
             if decoded.wrong > max(FEW, SHARE * decoded.bytes):
-                raise DataError(
-                    f"{path}: {decoded.wrong} of {decoded.bytes} bytes are no text in "
-                    f"{decoded.encoding}, so the file has another encoding; save it as "
-                    f"{decoded.encoding} where it comes from (data/manual or the mirror)."
-                )
+                raise _other_encoding(path, decoded)
 
     def write(self, out: Path) -> None:
         """Write the counts to a folder of prepared data."""
@@ -135,6 +131,19 @@ def check_beginning(path: Path, content: bytes) -> None:
     faults = [fault for beginning, fault in BEGINNINGS.items() if content.startswith(beginning)]
     for fault in faults or _unmarked(content[:HEAD]):
         raise DataError(f"{path}: this text is {fault}.")
+    wrong = len(re.findall("[\ud800-\udfff]", content[:HEAD].decode("utf-8", "surrogateescape")))
+    head = Decoded("utf-8", len(content[:HEAD]), wrong)
+    if head.wrong > max(FEW, head.bytes / 3):
+        raise _other_encoding(path, head)
+
+
+def _other_encoding(path: Path, decoded: Decoded) -> DataError:
+    """Return the error for a file of which too much could not be decoded."""
+    return DataError(
+        f"{path}: {decoded.wrong} of {decoded.bytes} bytes are no text in {decoded.encoding}, so "
+        f"the file has another encoding; save it as {decoded.encoding} where it comes from "
+        f"(data/manual or the mirror)."
+    )
 
 
 def _unmarked(head: bytes) -> Iterator[str]:
