@@ -55,9 +55,10 @@ def read_sidecar(file: Path) -> dict[str, Any]:
 
     It stands beside the file, or where it is published in a line of one file of all papers.
     """
-    beside, of_all = file.with_suffix(".json"), file.parents[1] / SIDECARS
+    beside, folder = file.with_suffix(".json"), file.absolute().parent
+    of_all = folder.parent / SIDECARS
     folded = of_all.is_file() and not beside.is_file()
-    key = f"{file.parent.name}/{file.stem}"
+    key = f"{folder.name}/{file.stem}"
     sidecar = read_line(of_all, key) if folded else read_json(beside)
     check_files(file.parent, sidecar["files"])
     return sidecar

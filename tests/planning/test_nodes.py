@@ -113,3 +113,37 @@ def test_a_module_that_does_not_exist_is_named_with_the_nearest(tmp_path):
     (tmp_path / "module.py").write_text(SOURCE)
     with pytest.raises(InputError, match=r'there is no module "modul"; did you mean "module"\?'):
         Parts(tmp_path).signature("modul:Plain", "model")
+
+
+LANGUAGE_MODEL = "model.architectures.language_model:LanguageModel"
+TRANSFORMER = "model.architectures.transformer:Transformer"
+ENCODER_DECODER = "model.architectures.translation.encoder_decoder:EncoderDecoder"
+SOFTMAX = {"path": "model.normalizers.softmax:Softmax"}
+PART = 'expected a mapping with the path of a part, "package.module:Name", and its arguments'
+
+
+@pytest.mark.parametrize(
+    ("node", "says"),
+    [
+        ({"path": LANGUAGE_MODEL, "decoder": "small"}, f'model.decoder: {PART}, found "small"'),
+        ({"path": LANGUAGE_MODEL, "decoder": ["a"]}, f"model.decoder: {PART}, found [a]"),
+        ({"path": LANGUAGE_MODEL, "decoder": {"width": 1}}, f"{PART}, found {{width: 1}}"),
+        ({"path": LANGUAGE_MODEL}, f'model ({LANGUAGE_MODEL}): the key "decoder" is missing'),
+        (
+            {"path": LANGUAGE_MODEL, "decoder": {"path": TRANSFORMER, "normalizer": "softmax"}},
+            f'model.decoder.normalizer: {PART}, found "softmax"',
+        ),
+        (
+            {"path": ENCODER_DECODER, "normalizer": SOFTMAX, "cross_normalizer": 3},
+            f"model.cross_normalizer: {PART}, found 3",
+        ),
+    ],
+)
+def test_where_a_part_belongs_nothing_else_stands(node, says):
+    with pytest.raises(InputError) as caught:
+        Parts(ROOT).check(node, "model")
+    assert says in str(caught.value)
+
+
+def test_a_part_that_has_a_default_may_be_left_out():
+    Parts(ROOT).check({"path": ENCODER_DECODER, "normalizer": SOFTMAX}, "model")

@@ -249,11 +249,24 @@ def test_runs_that_do_not_exist(project):
         ({"two": {"trainin": {}}}, 'unknown key "trainin"'),
         ({"two": {"model": {"layers": 0}}}, "two: model.layers: 0 must be at least 1"),
         ({"two": {"variants": {"tuned": {"model": {"width": "-1"}}}}}, 'model.width: "-1" must be'),
-        ({"one": {"parents": {"p": {"experiment": "two", "variant": "tuned"}}}}, "own ancestor"),
+        (
+            {"one": {"parents": {"p": {"experiment": "two", "variant": "tuned"}}}},
+            "overlay: experiments.one, variant small, scale demo: parents.p: one/small is its own",
+        ),
     ],
 )
 def test_bad_overlays(project, changes, says):
     assert says in refused(project, overlay={"name": "mine", "experiments": changes})
+
+
+def test_an_overlay_that_makes_variants_equal_is_told_what_to_leave(project):
+    del project.experiments["one"]["scales"]["demo"]["only"]
+    project.experiments["one"]["variants"]["large"] = {"model": {"width": 9}}
+    overlay = {"name": "mine", "experiments": {"one": {"model": {"width": 5}}}}
+    assert refused(project, overlay=overlay) == (
+        "overlay: experiments.one, variant large, scale demo: the same run as variant small; leave "
+        "what they differ in to the variants"
+    )
 
 
 def test_bad_configurations(project, tmp_path):

@@ -1,8 +1,18 @@
 """Texts in CSV and in Markdown, whatever they hold."""
 
+from pathlib import Path
+
 import pytest
 
-from workflow.files import csv_text, markdown_cell, read_csv
+from workflow.files import (
+    csv_text,
+    fold_sidecars,
+    markdown_cell,
+    read_csv,
+    read_sidecar,
+    write_sidecar,
+)
+from workflow.runtime.errors import UserError
 
 
 @pytest.mark.parametrize(
@@ -32,3 +42,14 @@ def test_numbers_are_written_as_they_are():
 
 def test_a_text_stays_in_its_cell_of_a_markdown_table():
     assert markdown_cell("two\r\n lines | one cell") == "two lines \\| one cell"
+
+
+def test_what_is_told_of_a_file_is_found_from_its_own_folder(tmp_path, monkeypatch):
+    (folder := tmp_path / "paper").mkdir()
+    (folder / "table.csv").write_text("label\n")
+    write_sidecar(folder / "table", {"paper": "paper"}, ["csv"])
+    fold_sidecars(tmp_path, ["csv"])
+    monkeypatch.chdir(folder)
+    assert read_sidecar(Path("table.csv"))["paper"] == "paper"
+    with pytest.raises(UserError, match="does not exist"):
+        read_sidecar(Path("/other.csv"))

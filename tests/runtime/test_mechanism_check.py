@@ -1,9 +1,12 @@
 """What is no attention mechanism is refused before training, with the reason."""
 
+import gc
+import locale
 import os
 import random
 import signal
 import sys
+import threading
 import types
 import warnings
 
@@ -15,7 +18,9 @@ from torch.nn.modules.module import (
     register_module_forward_hook,
     register_module_forward_pre_hook,
 )
+from torch.overrides import BaseTorchFunctionMode as BaseMode
 
+from model import build
 from tests.model.corpora import write_corpus
 from tests.model.parallel import write_parallel
 from tests.model.specs import SOFTMAX, part
@@ -87,6 +92,11 @@ def endless(scores):
     return scores.softmax(-1) + 0 * (scores.detach() - scores).clamp(max=0).sqrt().nan_to_num()
 
 
+def steep(scores):
+    """Softmax whose finite gradient has no finite square."""
+    return scores.softmax(-1) + (1e30 * (scores - scores.detach())).nan_to_num()
+
+
 def for_few(scores):
     """Softmax for one number of queries and of keys."""
     return (scores + torch.zeros(5, 7)).softmax(-1)[:, :, : scores.shape[2]]
@@ -110,6 +120,7 @@ FAULTS = [
     (lambda s: 2 * s.softmax(-1), TRAINING + "rows sum to 2 to 2, not to 1"),
     (endless, TRAINING + "the gradient of its weights is not finite"),
     (Careless, TRAINING + "the gradient of its weights is not finite; mind the"),
+    (steep, TRAINING + "the gradient of its weights reaches "),
     (lambda scores: 1 / 0, TRAINING + "it fails with ZeroDivisionError: division by zero"),
     (lambda s: s.exp_() / s.sum(), TRAINING + "it changes the scores that it is given; compute"),
     (
@@ -236,6 +247,9 @@ def test_a_step_after_reading_needs_an_encoder_that_takes_it(own):
      "its `after` is not finite, or its gradient is not; mind a query that reads nothing"),
     (lambda self, context: context.square().sum(-1, keepdim=True).sqrt() * context.sign(),
      "its `after` is not finite, or its gradient is not; mind a query that reads nothing"),
+    (lambda self, context: 1e30 * (context - context.detach()),
+     "the gradient of its `after` reaches 3e+30; its square, which the optimizer keeps, is "
+     "infinite; bound the gradient"),
 ])  # fmt: skip
 def test_a_step_after_reading_is_tried_on_what_is_read(own, after, fault):
     node = own(stating(lambda weights, scores: weights, after=after))["encoder"]["normalizer"]
@@ -470,6 +484,11 @@ def double_precision(scores):
     return scores.double().softmax(-1)
 
 
+def by_texts(scores):
+    """Softmax that is sharper the more texts there are."""
+    return (scores * scores.shape[0]).softmax(-1)
+
+
 def windowed(scores):
     """Softmax over the five keys around a query, which are all padding far behind a text."""
     queries, keys = (torch.arange(length) for length in scores.shape[2:])
@@ -483,6 +502,7 @@ DEPENDING = [
     (noisy, "after training, it draws random numbers; do so in training alone (self.training)"),
     (seeding, "in training, it sets the seed of torch's random numbers"),
     (double_precision, "in training, its weights are torch.float64, and those of torch.float32"),
+    (by_texts, "after training, what a text gets changes with the number of texts in its batch"),
     (windowed, "in training, some rows are not finite: a query of padding may have no key"),
 ]
 
@@ -569,6 +589,7 @@ def hook(*arguments):
     """A hook of all modules, which does nothing."""
 
 
+OTHERS = "functions that are not its own"
 SWITCHES = [
     (lambda: torch.set_default_dtype(torch.float64), "torch's default type"),
     (lambda: torch.set_default_device("meta"), "torch's default device"),
@@ -582,14 +603,37 @@ SWITCHES = [
     (lambda: torch.set_autocast_enabled("cpu", True), "torch's autocast"),
     (lambda: torch.set_flush_denormal(True), "torch's flushing of small numbers to 0"),
     (lambda: torch.autograd.set_detect_anomaly(True), "torch's detection of anomalies"),
-    (lambda: register_module_forward_pre_hook(hook), "torch's hooks of all modules"),
-    (lambda: register_module_forward_hook(hook), "torch's hooks of all modules"),
+    (lambda: register_module_forward_pre_hook(hook),
+     "torch's hooks of all modules (_global_forward_pre_hooks)"),
+    (lambda: register_module_forward_hook(hook),
+     "torch's hooks of all modules (_global_forward_hooks)"),
     (lambda: torch.backends.cuda.enable_math_sdp(False),
      "torch's choice of attention (backends.cuda)"),
     (lambda: setattr(torch.backends.cudnn, "benchmark", True), "torch's backends.cudnn"),
     (lambda: setattr(torch.backends.mkldnn, "enabled", False), "torch's backends.mkldnn"),
     (lambda: os.chdir("/"), "the working folder"),
     (lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN), "what signals do"),
+    (lambda: signal.signal(signal.SIGUSR2, signal.SIG_IGN), "what signals do"),
+    (lambda: signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM]), "what signals do"),
+    (lambda: signal.setitimer(signal.ITIMER_PROF, 1000), "timers (signal.alarm)"),
+    (lambda: os.umask(0o777), "the rights of new files (umask)"),
+    (lambda: os.environ.update(OWN="1"), "variables of the environment (OWN)"),
+    (lambda: os.environ.pop("PATH", None), "variables of the environment (PATH)"),
+    (lambda: setattr(torch, "softmax", hook), f"{OTHERS} (torch.softmax)"),
+    (lambda: setattr(torch.Tensor, "tanh", hook), f"{OTHERS} (torch.Tensor.tanh)"),
+    (lambda: setattr(nn.functional, "dropout", hook), f"{OTHERS} (torch.nn.functional.dropout)"),
+    (lambda: setattr(nn.Linear, "forward", hook),
+     f"{OTHERS} (torch.nn.modules.linear.Linear.forward)"),
+    (lambda: setattr(np, "mean", hook), f"{OTHERS} (numpy.mean)"),
+    (lambda: setattr(torch.optim.Adam, "step", hook), f"{OTHERS} (torch.optim.adam.Adam.step)"),
+    (lambda: setattr(torch.autograd, "grad", hook), f"{OTHERS} (torch.autograd.grad)"),
+    (lambda: setattr(build, "build", hook), f"{OTHERS} (model.build.build)"),
+    (lambda: BaseMode().__enter__(), "what overrides torch (TorchFunctionMode)"),
+    (lambda: sys.settrace(hook), "what traces calls (sys.settrace, sys.setprofile)"),
+    (lambda: sys.setprofile(hook), "what traces calls (sys.settrace, sys.setprofile)"),
+    (lambda: locale.setlocale(locale.LC_ALL, "C.UTF-8"), "the locale"),
+    (lambda: gc.disable(), "Python's collection of garbage"),
+    (lambda: np.seterr(all="ignore"), "numpy's handling of errors (divide)"),
     (lambda: setattr(sys, "stdout", sys.__stdin__), "the output (sys.stdout, sys.stderr)"),
     (lambda: warnings.simplefilter("error"), "Python's warnings, some of them to errors"),
     (lambda: random.seed(0), "Python's random numbers"),
@@ -687,7 +731,32 @@ def stopping(scores):
     return scores.softmax(-1)
 
 
+class Locked(nn.Module):
+    """Softmax beside what can't be copied."""
+
+    def __init__(self):
+        super().__init__()
+        self.lock = threading.Lock()
+
+    def forward(self, scores):
+        return scores.softmax(-1)
+
+
+class Blocking(torch.autograd.Function):
+    """Softmax without a gradient."""
+
+    @staticmethod
+    def forward(context, scores):
+        return scores.softmax(-1)
+
+    @staticmethod
+    def backward(context, gradient):
+        return None
+
+
 UNTRAINED = [
+    (Locked, "copied for each layer, it fails with TypeError: cannot pickle"),
+    (lambda s: Blocking.apply(s), "its weights change with the scores and pass no gradient"),
     (Listed, "in training, it learns a parameter that is none of its own, which is neither"),
     (of_module, "in training, it learns a parameter that is none of its own, which is neither"),
     (lambda s: nn.Parameter(s.softmax(-1)), "it learns a parameter that is none of its own"),

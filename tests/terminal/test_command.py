@@ -7,6 +7,7 @@ import pytest
 
 from tests.scripts.processes import command
 from workflow.__main__ import main
+from workflow.runtime.errors import InputError
 from workflow.terminal.command import minutes, snakemake_arguments, whole
 from workflow.terminal.job_arguments import mapping, mappings
 
@@ -78,6 +79,11 @@ def test_targets_stand_before_files():
     made = snakemake_arguments(["a", "b"], {"scale": "lite"}, [Path("x.yaml"), Path("y.yaml")])
     assert made == ["a", "b", "--config", "scale=lite", "--configfile", "x.yaml", "y.yaml"]
     assert snakemake_arguments([], {}, []) == []
+
+
+def test_a_target_without_a_name_is_refused():
+    with pytest.raises(InputError, match=r'^command line: "" names no target; leave it out'):
+        snakemake_arguments(["a", ""], {}, [])
 
 
 @pytest.mark.parametrize(

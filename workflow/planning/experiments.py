@@ -96,10 +96,10 @@ class Experiment:
                 self._check_records(settings, others)
                 twin = seen.setdefault(settings.trained(settings.parents), variant)
                 if twin != variant and {twin, variant} <= set(self.variants(scale)):
-                    raise InputError(
-                        f"{settings.where}: the same run as variant {twin}; take one of them away "
-                        f"(at one scale: with `only`)"
-                    )
+                    remedy = "take one of them away (at one scale: with `only`)"
+                    if self.overlay:
+                        remedy = "leave what they differ in to the variants"
+                    raise InputError(f"{settings.where}: the same run as variant {twin}; {remedy}")
 
     def _check_records(self, settings: Settings, others: Mapping[str, "Experiment"]) -> None:
         for name, read in settings.readings.items():

@@ -12,6 +12,7 @@ from typing import Any
 
 from workflow.planning.code import module_file, parse
 from workflow.runtime.errors import InputError, nearest, unknown
+from workflow.validation import written
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,12 @@ class Signature:
     """Whether it takes any keyword (`**kwargs`)."""
     required: tuple[str, ...] = ()
     """Those without a default, but for the first of a function: what it is called on."""
+    modules: tuple[str, ...] = ()
+    """Those that are parts of a model: `nn.Module`s, each a node."""
+
+
+def _is_node(value: object) -> bool:
+    return isinstance(value, Mapping) and "path" in value
 
 
 class Parts:
@@ -51,6 +58,14 @@ class Parts:
             for name in value:
                 if name != "path" and name not in part.names and not part.open:
                     raise unknown(f"{where} ({path})", "argument", name, part.names)
+            for name in part.modules:
+                if name not in value and name in part.required:
+                    raise InputError(f'{where} ({path}): the key "{name}" is missing')
+                if name in value and not _is_node(value[name]):
+                    raise InputError(
+                        f"{where}.{name}: expected a mapping with the path of a part, "
+                        f'"package.module:Name", and its arguments, found {written(value[name])}'
+                    )
         for name, item in value.items():
             self.check(item, f"{where}.{name}")
 
@@ -135,12 +150,13 @@ def _signature(name: str, file: Path, root: Path) -> Signature:
         return _signature(name, origin, root) if origin else Signature((), True)
     if isinstance(node, ast.FunctionDef):
         taken = _arguments(node.args)
-        return Signature(taken.names, taken.open, taken.required[1:])
+        return Signature(taken.names, taken.open, taken.required[1:], taken.modules)
     bases = [_signature(b.id, file, root) for b in node.bases if isinstance(b, ast.Name)]
     for member in node.body:
         if isinstance(member, ast.FunctionDef) and member.name == "__init__":
             taken = _arguments(member.args)
-            own = Signature(taken.names[1:], taken.open and not bases, taken.required[1:])
+            own_open = taken.open and not bases
+            own = Signature(taken.names[1:], own_open, taken.required[1:], taken.modules)
             return _joined([own, *bases]) if taken.open else own
     own = _fields(node) if _is_dataclass(node) else Signature((), False)
     if len(bases) < len(node.bases) and not _is_dataclass(node):
@@ -153,7 +169,9 @@ def _joined(parts: list[Signature]) -> Signature:
     """Return the arguments of all parts."""
     names = dict.fromkeys(name for part in parts for name in part.names)
     required = dict.fromkeys(name for part in parts for name in part.required)
-    return Signature(tuple(names), any(part.open for part in parts), tuple(required))
+    modules = dict.fromkeys(name for part in parts for name in part.modules)
+    is_open = any(part.open for part in parts)
+    return Signature(tuple(names), is_open, tuple(required), tuple(modules))
 
 
 def _arguments(args: ast.arguments) -> Signature:
@@ -161,7 +179,14 @@ def _arguments(args: ast.arguments) -> Signature:
     named = [argument.arg for argument in args.kwonlyargs]
     required = placed[: len(placed) - len(args.defaults)]
     required += [n for n, default in zip(named, args.kw_defaults, strict=True) if default is None]
-    return Signature((*placed, *named), args.kwarg is not None, tuple(required))
+    modules = [one.arg for one in args.args + args.kwonlyargs if "Module" in _kinds(one)]
+    return Signature((*placed, *named), args.kwarg is not None, tuple(required), tuple(modules))
+
+
+def _kinds(argument: ast.arg) -> set[str]:
+    """Return the last names of the types that an argument may have."""
+    text = ast.unparse(argument.annotation) if argument.annotation else ""
+    return {kind.rpartition(".")[2] for kind in text.split(" | ")}
 
 
 def _is_dataclass(node: ast.ClassDef) -> bool:

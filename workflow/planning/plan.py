@@ -288,7 +288,13 @@ class Plan:
         Of a parent its kind counts, not its name.
         """
         if run in descendants:
-            raise InputError(f"overlay: {run.experiment.name}/{run.variant} is its own ancestor")
+            circle = descendants[descendants.index(run) :]
+            changed = next(one for one in circle if one.experiment.overlay)
+            key = next(key for key, one in self.parents(changed).items() if one in circle)
+            raise InputError(
+                f"{changed.settings.where}: parents.{key}: {run.experiment.name}/{run.variant} is "
+                f"its own ancestor; name another variant, or take the parent away"
+            )
         name = (run.experiment.name, run.variant)
         if name not in self._kind_of:
             parents = self.parents(run).items()

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
@@ -33,6 +34,8 @@ SUMS = {"one": (1.0, 1.0), "at most one": (-math.inf, 1.0), "free": (-math.inf, 
 SIGNS = ("positive", "any")
 """What its `sign` may state."""
 INFERENCE = "it computes in torch.inference_mode, which training can't go through; leave that out"
+LARGEST = torch.finfo(torch.float32).max ** 0.5
+SQUARED = "its square, which the optimizer keeps, is infinite; bound the gradient"
 READER = "model.architectures.context_transformer:ContextTransformer"
 
 
@@ -122,6 +125,9 @@ def _tried(
                 return f"its {name} is {one!r}; state one of {', '.join(map(repr, known))}"
         if any(map(is_lazy, mechanism.parameters() if isinstance(mechanism, nn.Module) else ())):
             return "its parameters have no size before it is called; build them with their sizes"
+        given = "copied for each layer, "
+        copy.deepcopy(mechanism)
+        given = ""
         after = getattr(mechanism, "after", None)
         if after and not getattr(locate(place["path"]), "reads_after", False):
             return f"it has a step after reading, which {place['path']} leaves out; use {READER}"
@@ -211,9 +217,13 @@ def _fault(
             "it learns a parameter that is none of its own, which is neither trained nor saved; "
             "make it an attribute of its class (nn.Parameter, nn.ParameterList)"
         )
-    if weights.requires_grad and not _finite_gradients(mechanism, weights, scores, ~masked):
+    largest = _largest_gradient(mechanism, weights, scores, ~masked) if weights.requires_grad else 0
+    if not math.isfinite(largest):
         return "the gradient of its weights is not finite; mind the -inf of masked keys"
-    lost = not weights.requires_grad or (scores.grad is not None and not scores.grad.any())
+    if largest > LARGEST:
+        return f"the gradient of its weights reaches {largest:.0e}; {SQUARED}"
+    reached = scores.grad.any() if scores.grad is not None else bool(learned)
+    lost = not weights.requires_grad or not reached
     if training and lost and _depends(mechanism, scores.detach()):
         return (
             "its weights change with the scores and pass no gradient to them, so what makes the "
@@ -249,9 +259,10 @@ def _fault_after(
     if found.is_inference():
         return f"its `after`: {INFERENCE}"
     everything = torch.ones_like(context, dtype=torch.bool)
-    if not found.isfinite().all() or not _finite_gradients(mechanism, found, context, everything):
+    largest = _largest_gradient(mechanism, found, context, everything)
+    if not found.isfinite().all() or not math.isfinite(largest):
         return "its `after` is not finite, or its gradient is not; mind a query that reads nothing"
-    return ""
+    return f"the gradient of its `after` reaches {largest:.0e}; {SQUARED}" * (largest > LARGEST)
 
 
 def _depends(mechanism: Callable[[Tensor], Tensor], scores: Tensor) -> bool:
@@ -263,10 +274,11 @@ def _depends(mechanism: Callable[[Tensor], Tensor], scores: Tensor) -> bool:
     return not torch.equal(*answers)
 
 
-def _finite_gradients(mechanism: object, found: Tensor, given: Tensor, where: Tensor) -> bool:
-    """Whether the gradients of what was found are finite, in parameters and in what was given."""
+def _largest_gradient(mechanism: object, found: Tensor, given: Tensor, where: Tensor) -> float:
+    """The largest gradient of what was found, to parameters and to what was given."""
     (found * torch.randn_like(found)).sum().backward()
     learned = mechanism.parameters() if isinstance(mechanism, nn.Module) else ()
     gradients = [parameter.grad for parameter in learned]
     gradients += [given.grad[where] if given.grad is not None else None]
-    return all(one is None or bool(one.isfinite().all()) for one in gradients)
+    sizes = [float(one.abs().max()) for one in gradients if one is not None and one.numel()]
+    return math.nan if any(map(math.isnan, sizes)) else max(sizes, default=0.0)

@@ -1,19 +1,26 @@
-"""What a process has once, and an attention mechanism leaves alone: switches, hooks, seeds."""
+"""What a process has once, and an attention mechanism leaves alone: switches, hooks, functions."""
 
 from __future__ import annotations
 
+import builtins
+import gc
+import locale
+import math
 import os
 import random
+import re
 import signal
 import sys
 import warnings
 from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import torch
-from torch import backends
+from torch import autograd, backends, nn, optim, overrides
 from torch.nn.modules import module
+from torch.utils._device import DeviceContext
 
 Switch = tuple[Callable[[], Any], Callable[[Any], object]]
 """What reads a state, and what sets it."""
@@ -82,12 +89,89 @@ def _set_autocast(enabled: tuple[bool, ...]) -> None:
         torch.set_autocast_enabled(device, value)
 
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+LIBRARIES = re.compile("TORCHINDUCTOR|TRITON|^KMP_")
+"""What variables have in their name that torch.compile and scikit-learn set themselves."""
+COMPILED = ("__init__", "__setstate__", "_init_group", "manual_seed")
+"""Functions that torch.compile replaces."""
+SIGNALS = sorted(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP})
+TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 
 
-def _set_signals(handlers: list[Any]) -> None:
+def _signals() -> tuple[list[Any], set[int]]:
+    """What each signal does, and which ones wait."""
+    waiting: set[int] = {*signal.pthread_sigmask(signal.SIG_BLOCK, ())}
+    return [signal.getsignal(number) for number in SIGNALS], waiting
+
+
+def _set_signals(before: tuple[list[Any], set[int]]) -> None:
+    handlers, waiting = before
     for number, handler in zip(SIGNALS, handlers, strict=True):
-        signal.signal(number, handler)
+        if signal.getsignal(number) != handler:
+            signal.signal(number, handler)
+    signal.pthread_sigmask(signal.SIG_SETMASK, waiting)
+
+
+def _timers() -> tuple[bool, ...]:
+    """Which timers run."""
+    return tuple(signal.getitimer(timer)[0] > 0 for timer in TIMERS)
+
+
+def _stop_timers(running: tuple[bool, ...]) -> None:
+    for timer, runs in zip(TIMERS, running, strict=True):
+        if not runs:
+            signal.setitimer(timer, 0)
+
+
+def _umask() -> int:
+    """Which rights new files lack; to ask is to set."""
+    os.umask(mask := os.umask(0o077))
+    return mask
+
+
+def _environment() -> dict[str, str]:
+    """The variables, but for those that libraries set."""
+    return {name: value for name, value in os.environ.items() if not LIBRARIES.search(name)}
+
+
+def _set_environment(variables: dict[str, str]) -> None:
+    for name in _environment().keys() - variables.keys():
+        del os.environ[name]
+    os.environ.update(variables)
+
+
+@cache
+def _places() -> list[tuple[str, Any, str]]:
+    """What a run may compute with: each function's name, what has it, and as which name.
+
+    What is there when this is asked first counts; torch may load more later.
+    """
+    own = [one for name, one in sys.modules.items() if name.startswith("model.")]
+    homes = [nn, autograd, *own]
+    classes = {one for home in homes for one in vars(home).values() if isinstance(one, type)}
+    used = (torch.Tensor, optim.Adam, optim.AdamW)
+    modules = [builtins, math, np, torch, torch.linalg, nn.functional, autograd, *own]
+    owners: dict[str, Any] = {one.__name__: one for one in modules}
+    owners |= {f"{one.__module__}.{one.__name__}": one for one in {*used, *classes}}
+    return [
+        (f"{place}.{name}", owner, name)
+        for place, owner in owners.items()
+        for name in (dir(owner) if owner in (torch.Tensor, nn.Module) else vars(owner))
+        if callable(getattr(owner, name, None)) and name not in COMPILED
+    ]
+
+
+def _functions() -> dict[str, Any]:
+    """The functions of torch, numpy, Python and the project, by name."""
+    return {place: vars(owner).get(name) for place, owner, name in _places()}
+
+
+def _set_functions(functions: dict[str, Any]) -> None:
+    for (place, owner, name), now in zip(_places(), _functions().values(), strict=True):
+        if now is not functions[place]:
+            if functions[place] is None:  # its base class has it
+                delattr(owner, name)
+            else:
+                setattr(owner, name, functions[place])
 
 
 def _errors() -> list[Any]:
@@ -100,11 +184,38 @@ def _set_errors(filters: list[Any]) -> None:
     warnings.filters[:] = [*filters, *others]  # type: ignore[index]
 
 
+def _modes() -> list[Any]:
+    """What stands between a call of torch and what it does, but for the default device."""
+    modes = overrides._get_current_function_mode_stack()
+    return [mode for mode in modes if not isinstance(mode, DeviceContext)]
+
+
+def _set_modes(modes: list[Any]) -> None:
+    while len(_modes()) > len(modes):
+        overrides._pop_mode()
+
+
+def _traces() -> tuple[Any, Any]:
+    return sys.gettrace(), sys.getprofile()
+
+
+def _set_traces(functions: tuple[Any, Any]) -> None:
+    sys.settrace(functions[0])
+    sys.setprofile(functions[1])
+
+
+def _set_collection(enabled: bool) -> None:
+    (gc.enable if enabled else gc.disable)()
+
+
 def _set_output(streams: tuple[Any, Any]) -> None:
     sys.stdout, sys.stderr = streams
 
 
+LOCALE = partial(locale.setlocale, locale.LC_ALL)
+"""Reads it without an argument, and sets it."""
 STATES: dict[str, Switch] = {
+    "what overrides torch (TorchFunctionMode)": (_modes, _set_modes),
     "torch's default type": (torch.get_default_dtype, torch.set_default_dtype),
     "torch's default device": (torch.get_default_device, torch.set_default_device),
     "torch's gradient mode": (torch.is_grad_enabled, torch.set_grad_enabled),
@@ -128,9 +239,20 @@ STATES: dict[str, Switch] = {
     "torch's backends.cudnn": _attributes(backends.cudnn, "enabled", "benchmark", "deterministic"),
     "torch's backends.mkldnn": _attributes(backends.mkldnn, "enabled", "deterministic"),
     "the working folder": (os.getcwd, os.chdir),
-    "what signals do": (lambda: [signal.getsignal(one) for one in SIGNALS], _set_signals),
+    "the rights of new files (umask)": (_umask, os.umask),
+    "what signals do": (_signals, _set_signals),
+    "timers (signal.alarm)": (_timers, _stop_timers),
+    "variables of the environment": (_environment, _set_environment),
+    "functions that are not its own": (_functions, _set_functions),
     "the output (sys.stdout, sys.stderr)": (lambda: (sys.stdout, sys.stderr), _set_output),
     "Python's warnings, some of them to errors": (_errors, _set_errors),
+    "Python's collection of garbage": (gc.isenabled, _set_collection),
+    "what traces calls (sys.settrace, sys.setprofile)": (_traces, _set_traces),
+    "the locale": (
+        partial(locale.setlocale, locale.LC_ALL),
+        partial(locale.setlocale, locale.LC_ALL),
+    ),
+    "numpy's handling of errors": (np.geterr, lambda handling: np.seterr(**handling)),
     "Python's random numbers": (random.getstate, random.setstate),
     "numpy's random numbers": (_numpy, np.random.set_state),
 }
@@ -146,8 +268,17 @@ def changed_state(before: dict[str, Any]) -> str:
     for name, value in read_states().items():
         if value != before[name]:
             drawn = "; draw with torch (torch.rand_like)" if "random" in name else ""
-            return f"it changes {name} for the whole process{drawn or '; leave that as it is'}"
+            what = f"{name}{_first(before[name], value)}"
+            return f"it changes {what} for the whole process{drawn or '; leave that as it is'}"
     return ""
+
+
+def _first(before: Any, after: Any) -> str:
+    """Name the first entry of a mapping that is another, such as a variable; empty without one."""
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        return ""
+    names = (name for name in {**before, **after} if before.get(name) != after.get(name))
+    return f" ({next(names)})"
 
 
 def restore_states(before: dict[str, Any]) -> None:

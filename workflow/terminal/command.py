@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from workflow import ROOT
 from workflow.planning.configured import configured, read_files
 from workflow.planning.plan import Plan
+from workflow.runtime.errors import InputError
 from workflow.terminal.job_arguments import DEVICES
 
 SETTINGS = ("scale", "results", "device", "mirror")
@@ -66,7 +67,12 @@ def results_of(args: argparse.Namespace) -> Path:
 def snakemake_arguments(
     targets: Iterable[str], settings: Mapping[str, str], files: Iterable[Path]
 ) -> list[str]:
-    """Return arguments of Snakemake; targets stand first, as after a file they would be files."""
+    """Return arguments of Snakemake; targets stand first, as after a file they would be files.
+
+    Raises InputError for a target without a name, such as a shell's variable that is not set.
+    """
+    if "" in (targets := [*targets]):
+        raise InputError('command line: "" names no target; leave it out for everything')
     config = [f"{name}={value}" for name, value in settings.items()]
     changes = [str(file) for file in files]
     return [

@@ -27,7 +27,14 @@ from workflow.datasets.io.dataset_files import (
     write_lines,
     write_records,
 )
-from workflow.datasets.io.left_out import Dropped, cells, read_exact, read_placed, read_text
+from workflow.datasets.io.left_out import (
+    Dropped,
+    cells,
+    read_exact,
+    read_placed,
+    read_rows,
+    read_text,
+)
 from workflow.datasets.io.multicore import chunks, in_order
 from workflow.runtime.atomic import atomic_path
 from workflow.runtime.errors import DataError
@@ -167,10 +174,9 @@ WORDS = "M\xe4nner und Frauen gehen spazieren.\n"
     ("content", "wrong"),
     [
         (WORDS.encode("latin-1") * 11, 11),
-        ("Men walk.\n".encode("utf-16-le") * 9, 90),
         (bytes(5000), 5000),
     ],
-    ids=["Latin-1", "UTF-16 without a mark", "no text"],
+    ids=["Latin-1", "no text"],
 )
 def test_a_file_in_another_encoding_is_refused_with_the_count(tmp_path, content, wrong):
     path, left_out = tmp_path / "f", Dropped()
@@ -209,6 +215,28 @@ def test_utf_16_is_named(tmp_path, encoding):
     path.write_bytes(f"\ufeff{WORDS}".encode(encoding)[2 * (encoding == "utf-16") :])
     with pytest.raises(DataError, match=r"f: this text is in UTF-16; save it as UTF-8"):
         list(read_text(path, Dropped()))
+
+
+ROWS = ("eins\tMenschen gehen\n", "\u043e\u0434\u0438\u043d\t\u0438\n" * 9, "\u4e00\t\u4e01\n" * 9)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("rows", ROWS, ids=["Latin", "Cyrillic", "Chinese"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+def test_an_encoding_without_a_mark_is_named(tmp_path, encoding, rows, packed):
+    content = rows.encode(encoding)
+    (path := tmp_path / "f").write_bytes(gzip.compress(content) if packed else content)
+    name = encoding[:6].upper()
+    with pytest.raises(DataError, match=rf"f: this text is in {name}; save it as UTF-8"):
+        list(read_rows(path, Dropped()))
+    with pytest.raises(DataError, match=name):
+        Dropped().decode(path, content)
+
+
+def test_a_file_that_begins_with_no_text_is_refused_before_its_rows(tmp_path):
+    (path := tmp_path / "f").write_bytes((WORDS * 3).encode("cp037"))
+    with pytest.raises(DataError, match=r"f: \d+ of 105 bytes are no text in utf-8, so the file"):
+        next(read_rows(path, Dropped()))
 
 
 PACKED = {

@@ -7,6 +7,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from unicodedata import bidirectional, category, combining
@@ -29,6 +30,12 @@ BEGINNINGS: dict[bytes, str] = {
     b"%PDF-": "in a PDF; save it as text",
 }
 """How content begins that is no text, and what helps."""
+UNMARKED = {
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
 MARKS = re.compile(rb"^(?:%b)+" % codecs.BOM_UTF8, re.MULTILINE)
 """Marks of UTF-8 at the beginning of a line: files that were put together have them there too."""
 COUNTS = "counts.json"
@@ -37,6 +44,8 @@ FEW, SHARE = 10, 0.001
 """A file has another encoding where more than `FEW` of its bytes, and more than `SHARE` of all of
 them, can't be decoded."""
 LONGEST_LINE = 1 << 26  # bytes
+HEAD = 1 << 12
+"""Bytes at a file's beginning that tell its encoding."""
 UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c-\u200f\u202a-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
@@ -76,9 +85,7 @@ class Dropped:
         becomes U+FFFD and is counted. Raises DataError for content that is UTF-16 or is packed.
         """
         if encoding == "utf-8":
-            for beginning, fault in BEGINNINGS.items():
-                if content.startswith(beginning):
-                    raise DataError(f"{path}: this text is {fault}.")
+            check_beginning(path, content)
         return self.decode_line(path, content.removeprefix(codecs.BOM_UTF8), encoding)
 
     def decode_line(self, path: Path, content: bytes, encoding: str = "utf-8") -> str:
@@ -110,17 +117,44 @@ class Dropped:
         """Raise DataError naming a file of which too much could not be decoded."""
         for path, decoded in self.decoded.items():
             if decoded.wrong > max(FEW, SHARE * decoded.bytes):
-                raise DataError(
-                    f"{path}: {decoded.wrong} of {decoded.bytes} bytes are no text in "
-                    f"{decoded.encoding}, so the file has another encoding; save it as "
-                    f"{decoded.encoding} where it comes from (data/manual or the mirror)."
-                )
+                raise _other_encoding(path, decoded)
 
     def write(self, out: Path) -> None:
         """Write the counts to a folder of prepared data."""
         counts = {"replaced_bytes": self.replaced_bytes, "dropped": self.dropped}
         counts |= {"unseen_characters": self.unseen} if self.unseen else {}
         write_bytes(out / COUNTS, json.dumps(counts, sort_keys=True).encode() + b"\n")
+
+
+def check_beginning(path: Path, content: bytes) -> None:
+    """Raise DataError where the content of a file begins as no text in UTF-8 does."""
+    faults = [fault for beginning, fault in BEGINNINGS.items() if content.startswith(beginning)]
+    for fault in faults or _unmarked(content[:HEAD]):
+        raise DataError(f"{path}: this text is {fault}.")
+    wrong = len(re.findall("[\ud800-\udfff]", content[:HEAD].decode("utf-8", "surrogateescape")))
+    head = Decoded("utf-8", len(content[:HEAD]), wrong)
+    if head.wrong > max(FEW, head.bytes / 3):
+        raise _other_encoding(path, head)
+
+
+def _other_encoding(path: Path, decoded: Decoded) -> DataError:
+    """Return the error for a file of which too much could not be decoded."""
+    return DataError(
+        f"{path}: {decoded.wrong} of {decoded.bytes} bytes are no text in {decoded.encoding}, so "
+        f"the file has another encoding; save it as {decoded.encoding} where it comes from "
+        f"(data/manual or the mirror)."
+    )
+
+
+def _unmarked(head: bytes) -> Iterator[str]:
+    """Yield which encoding with zero bytes, and without a mark, has text and white space here."""
+    for mark, encoding in UNMARKED.items() if head.count(0) > min(FEW, len(head) / 3) else ():
+        with suppress(UnicodeDecodeError):
+            text = codecs.getincrementaldecoder(encoding)().decode(
+                head
+            )  # the last letter may be cut
+            if "\0" not in text and re.search("[ \t\n]", text):
+                yield BEGINNINGS[mark]
 
 
 def read_left_out(prepared: Path) -> dict[str, object]:
@@ -139,23 +173,22 @@ def read_text(path: Path, left_out: Dropped) -> Iterator[str]:
         raise DataError(f"{path}: this dataset file does not exist; fetch it again.")
     with path.open("rb") as stream:
         packed = stream.read(len(GZIP)) == GZIP
-    decode = left_out.decode
     try:
-        with (gzip.open if packed else open)(path, "rb") as lines:
+        with gzip.open(path) if packed else path.open("rb") as lines:
+            if not (head := lines.peek(HEAD)):
+                raise DataError(f"{path}: this file is empty; {FETCH_AGAIN}.")
+            check_beginning(path, head)
             while line := lines.readline(LONGEST_LINE):
                 if len(line) == LONGEST_LINE:
                     raise DataError(
                         f"{path}: a line has {LONGEST_LINE} bytes or more, so this is no text of "
                         f"sentences; {CORRECT}."
                     )
-                yield decode(path, line.rstrip(b"\r\n"))
-                decode = left_out.decode_line
+                yield left_out.decode_line(path, line.rstrip(b"\r\n"))
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(
             f"{path}: this file is damaged or cut short ({error}); {FETCH_AGAIN}."
         ) from None
-    if decode != left_out.decode_line:
-        raise DataError(f"{path}: this file is empty; {FETCH_AGAIN}.")
 
 
 def read_placed(path: Path, left_out: Dropped) -> Iterator[tuple[str, str]]:
