@@ -5,9 +5,6 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cache
 
-import matplotlib
-from matplotlib.ft2font import FT2Font, LoadFlags
-
 SIZE = 8.5
 """Points of an em: `\\footnotesize` has 8, and at that size Computer Modern is set wider."""
 _SIGNS = {
@@ -72,17 +69,21 @@ def width(text: str) -> float:
     return SIZE * sum(map(_advance, shown))
 
 
-@cache
 def _advance(sign: str) -> float:
     """Return the width of a character in em; of one that the font lacks, that of an m."""
     base = unicodedata.normalize("NFD", sign)[0]
-    glyph = _font().load_char(ord(base if base.isascii() else "m"), flags=LoadFlags.NO_SCALE)
-    return float(glyph.horiAdvance / _font().units_per_EM)
+    return _advances()[base if base in _advances() else "m"]
 
 
 @cache
-def _font() -> FT2Font:
-    return FT2Font(f"{matplotlib.get_data_path()}/fonts/ttf/cmr10.ttf")
+def _advances() -> dict[str, float]:
+    """Return the widths of the printable characters of ASCII in em."""
+    import matplotlib  # only where LaTeX is made: it takes long to import
+    from matplotlib.ft2font import FT2Font, LoadFlags
+
+    font = FT2Font(f"{matplotlib.get_data_path()}/fonts/ttf/cmr10.ttf")
+    glyphs = {chr(code): font.load_char(code, flags=LoadFlags.NO_SCALE) for code in range(32, 127)}
+    return {sign: glyph.horiAdvance / font.units_per_EM for sign, glyph in glyphs.items()}
 
 
 def wrapped(text: str, room: float) -> list[str]:
