@@ -23,7 +23,8 @@ from torch import Tensor, nn
 
 from model.layers.receptive_field import receptive_field
 from model.probes.fields.flips import tree_differs
-from tests.reporting.conftest import INSTALL, chromium_path
+from tests.debian import Unavailable
+from tests.reporting.conftest import chromium_path
 from tests.reporting.explorer.pages import changes, of_torch, rebuilt
 from workflow.definitions.paper import Paper
 from workflow.reporting.explorer.data import page_data, tasks_of
@@ -51,8 +52,10 @@ def main() -> int:
     parser.add_argument("--examples", type=int, default=1000, help="of each model")
     parser.add_argument("--triples", type=int, default=10000, help="in all")
     given = parser.parse_args()
-    if (chromium := chromium_path()) is None:
-        print(f"skipped: no Chromium on this machine; on Debian: {INSTALL}")
+    try:
+        chromium = chromium_path()
+    except Unavailable as error:
+        print(f"skipped: {error}")
         return 0
     torch.set_num_threads(1)
     folder = given.results / given.scale

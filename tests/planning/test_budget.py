@@ -106,6 +106,16 @@ def test_what_takes_longer_than_its_job_may_is_told_once_a_variant(tmp_path):
     )
 
 
+def test_variants_that_take_too_long_are_one_warning(tmp_path):
+    jobs = [job("multihead_copying/random/0"), job("stack_language/uniform_soft/0")]
+    jobs += [job("stack_language/uniform_discrete/0")]
+    plan = made(tmp_path)
+    took = ByExperiment(plan, multihead_copying=2000, stack_language=1000)
+    (said,) = too_long(plan, by_experiment(jobs, took).values())
+    assert said.startswith("Warning: a run of multihead_copying/random takes about 2,000 hours")
+    assert said.endswith(" The same holds for 2 more variants: stack_language 2.")
+
+
 @pytest.mark.parametrize(
     ("megabytes", "source", "warned"),
     [

@@ -1,5 +1,6 @@
 """Names that can be asked for, and the files behind them."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -308,4 +309,7 @@ def test_of_many_names_the_nearest_is_told():
     told = [str(unknown("here", "target", "stak", names)) for names in (few, many)]
     assert told[0] == 'here: unknown target "stak" (known: a, stack); did you mean "stack"?'
     assert told[1] == 'here: unknown target "stak" (known: 100 names); did you mean "stack"?'
-    assert "n98, stack)" in str(unknown("here", "target", "????", many))  # none is near
+    three = str(unknown("here", "target", "stac", [*many, "stacks", "staccato", "stick", "n1"]))
+    assert three.endswith('(known: 104 names); did you mean "stack", "stacks" or "stick"?')
+    none = str(unknown("here", "target", "????", many))
+    assert re.search(r"known: 100 names, such as (\w+, ){2}\w+\)$", none)

@@ -1,19 +1,17 @@
 """Results folders filled with invented measures, and a browser to open pages in."""
 
-import os
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.debian import Unavailable, need
 from tests.reporting.synthetic import Results
 from workflow.reporting.measures import Measures
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-INSTALL = "apt-get install -y --no-install-recommends chromium"
 Open = Callable[..., Page]
 """From an address within the page, and options of the browser, to the opened page."""
 
@@ -42,22 +40,21 @@ PATIENCE = 300_000
 """Milliseconds until something counts as not happening, on a machine that others use too."""
 
 
-def chromium_path() -> str | None:
-    """Return where a Chromium is, None without one."""
-    return next((path for name in PROGRAMS if (path := shutil.which(name))), None)
+def chromium_path() -> str:
+    """Return where a Chromium is; Unavailable where there is none, in CI where none can be got."""
+    path = next((path for name in PROGRAMS if (path := shutil.which(name))), None)
+    if path is None:
+        need("Chromium", PROGRAMS[:1], PROGRAMS[:1])
+    return path or PROGRAMS[0]
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    """Return a headless Chromium; skip where there is none, in CI where none can be installed."""
-    path = chromium_path()
-    if path is None and os.environ.get("CI") and shutil.which("apt-get"):
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        for command in ("apt-get update", INSTALL):
-            subprocess.run(command.split(), timeout=600, check=False, **quiet)  # type: ignore[call-overload]
+    """Return a headless Chromium; skip where there is none."""
+    try:
         path = chromium_path()
-    if path is None:
-        pytest.skip(f"no Chromium on this machine; on Debian: {INSTALL}")
+    except Unavailable as error:
+        pytest.skip(str(error))
     with sync_playwright() as driver:
         # As root, and in containers, Chromium has no sandbox; the page is our own.
         browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])

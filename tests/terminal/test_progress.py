@@ -1,5 +1,6 @@
 """How far Snakemake is, by what it logs."""
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -7,6 +8,7 @@ import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from tests.reporting.synthetic import plan_of
+from workflow import PUBLISHED
 from workflow.reporting.claims.judged import ClaimSide
 from workflow.terminal import closing
 from workflow.terminal.closing import choose, told
@@ -68,6 +70,34 @@ def test_the_time_left_is_that_of_the_longest_job_at_least():
     assert run.progress.left == pytest.approx(500)
 
 
+def test_no_time_is_left_before_most_kinds_of_jobs_are_known():
+    run = Run(("encode", None), *[("train", None)] * 3)
+    run.start(1)
+    run.now = 20
+    run.finish(1)
+    assert run.progress.left is None and "left" not in run.progress.line
+    run.start(2)
+    run.now = 50
+    run.finish(2)
+    assert run.progress.left == pytest.approx(60)
+
+
+def test_the_time_left_changes_by_steps():
+    run = Run(("train", 10.0), ("train", 1000.0), ("train", None))
+    run.start(1)
+    run.now = 10
+    run.finish(1)
+    assert "about 16 min 50 s left" in run.progress.line
+    run.start(2)
+    run.now = 20
+    run.finish(2)
+    assert run.progress.left < 20
+    assert "about 5 min 37 s left" in run.progress.line  # a third
+    run.progress.expect([(number, "train", 10000.0) for number in range(4, 9)])
+    assert run.progress.left > 700
+    assert "about 11 min 13 s left" in run.progress.line  # twice as much
+
+
 def test_a_job_that_failed_runs_no_more_and_may_be_tried_again():
     run = Run(("train", None))
     run.start(1)
@@ -125,6 +155,15 @@ def test_a_number_has_the_papers_beside_it():
     assert told(one) == f"{ours}; the paper's 0.92 [one2020 section 2]"
     one.right, one.paper = ClaimSide("fixed value", None, 0.9), ""
     assert told(one) == "stack_task, recall: 0.50 (ours) [one2020 section 2]"
+
+
+def test_a_part_ends_with_the_first_values_of_its_table(tmp_path):
+    csv = PUBLISHED / "lite/tables/attention_learning/table_8.csv"
+    title, first, *others = closing.first_rows(plan_of(tmp_path), csv)
+    assert title.endswith("Table 8: sizes of the classification corpora: ours, [the paper's]")
+    row, column, ours, paper = re.split("  +", first.strip())
+    assert (row, column) == ("IMDB", "train #") and paper == f"[{ours}] ✓"
+    assert len(others) == closing.ROWS - 1
 
 
 @pytest.mark.parametrize("there", [True, False])

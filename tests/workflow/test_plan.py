@@ -9,7 +9,7 @@ import pytest
 from tests.planning.conftest import CONFIG
 from tests.sealing import put
 from tests.workflow.conftest import Project
-from workflow.commands.plan import downloads
+from workflow.commands.plan import by_hand, downloads
 from workflow.datasets.kinds.recipe import threads
 from workflow.planning.cost import Job
 from workflow.planning.plan import Plan
@@ -127,6 +127,10 @@ def test_downloads_are_what_neither_mirror_nor_person_has(tmp_path):
     assert said[0] == f"Downloads: 1 files, {size:.1f} MB (imdb {size:.1f} MB)."
     assert said[1].startswith(f"yelp/{yelp[1]} can't be downloaded; get it from https://")
     assert downloads(plan, jobs[1:]) == said[1:]
+    features = [Job("index_features", {"dataset": "coco"})]
+    (short,) = downloads(plan, [*jobs[1:], *features])
+    assert short.startswith("To get by hand: data of yelp, coco; LIST=1")
+    assert by_hand(plan, [*jobs, *features])[:-1] == said[1:]
     for row in (imdb, yelp):
         path = tmp_path / "data" / "manual" / row[0] / row[1]
         path.parent.mkdir(parents=True)
@@ -134,7 +138,6 @@ def test_downloads_are_what_neither_mirror_nor_person_has(tmp_path):
     # A file that can be downloaded is, wherever a person puts one of its name.
     assert downloads(plan, jobs) == said[:1]
     assert downloads(plan, jobs[1:]) == ["Downloads: none."]
-    features = [Job("index_features", {"dataset": "coco"})]
     assert "no features of the images of `coco`" in downloads(plan, features)[0]
 
 

@@ -10,7 +10,6 @@ from workflow.reporting.cells import read_table
 from workflow.reporting.tables import layout
 from workflow.reporting.tables.corpora import as_tables
 from workflow.reporting.tables.latex import latex
-from workflow.reporting.tables.tabulating import scale_of
 from workflow.runtime.errors import ReportingError
 
 
@@ -38,4 +37,4 @@ def latex_of(path: Path) -> str:
             f"{path}: {others[0]} is no row of {paper.name}; "
             f"the run that made the table made {path.stem}.tex too."
         )
-    return latex(definitions, name, layout.grid(definitions, name, table), scale_of(table))
+    return latex(definitions, name, layout.grid(definitions, name, table), table)

@@ -54,7 +54,8 @@ def main(args: argparse.Namespace) -> None:
         gpu = uses_gpu(plan.config["device"])
         estimator = Estimator(plan, gpu, PUBLISHED, bf16=uses_bf16())
         if args.jobs:
-            print("\n".join([*listed(plan, jobs, estimator), f"{len(jobs)} jobs would run"]))
+            lines = [*by_hand(plan, jobs), *listed(plan, jobs, estimator)]
+            print("\n".join([*lines, f"{len(jobs)} jobs would run"]))
             return
         costs = by_experiment(jobs, estimator)
         unit = "GPU-hours" if gpu else "core-hours"
@@ -92,8 +93,8 @@ def table(costs: Mapping[str, Cost], unit: str, parallel: int) -> list[str]:
                 name or "data, tables, figures",
                 str(cost.jobs),
                 str(len(cost.runs)),
-                f"{cost.hours:.2f}",
-                f"{cost.wall(parallel):.2f}",
+                _number(cost.hours),
+                _number(cost.wall(parallel)),
                 _size(cost.memory),
                 _size(cost.disk),
                 ", ".join(f"{n} {name}" for name, n in sources.most_common()),
@@ -139,29 +140,51 @@ def elsewhere(plan: Plan, costs: Mapping[str, Cost], parallel: int) -> list[str]
 
 def downloads(plan: Plan, jobs: Sequence[Job]) -> list[str]:
     """Return lines about what would be downloaded, and what a person has to get."""
-    listed = sources.load()
+    sizes: Counter[str] = Counter()
+    loaded = [one for one in _far(plan, jobs) if not one.by_hand]
+    for one in loaded:
+        sizes[one.dataset] += one.bytes
+    each = ", ".join(f"{name} {_size(size / 1e6)}" for name, size in sizes.most_common() if size)
+    size = _size(sizes.total() / 1e6)
+    lines = [f"Downloads: {len(loaded)} files, {size} ({each})."] if loaded else []
+    advised = by_hand(plan, jobs)
+    if len(advised) > 1:
+        names = dict.fromkeys(one.dataset for one in _far(plan, jobs) if one.by_hand)
+        names |= dict.fromkeys(_unindexed(plan, jobs))
+        advised = [f"To get by hand: data of {', '.join(names)}; LIST=1 (--jobs) says from where."]
+    return [*lines, *advised] or ["Downloads: none."]
+
+
+def by_hand(plan: Plan, jobs: Sequence[Job]) -> list[str]:
+    """Return a sentence about each file that a person has to get."""
+    advised = [f"{one.advice}." for one in _far(plan, jobs) if one.by_hand]
+    return [*advised, *(advice(_manual(plan), one) for one in _unindexed(plan, jobs))]
+
+
+def _far(plan: Plan, jobs: Sequence[Job]) -> list[sources.Source]:
+    """Return the source files that neither a mirror nor a person has put here."""
+    listed, mirror = sources.load(), Path(plan.mirror) if plan.mirror else None
     wanted = [
         listed[job.wildcards["dataset"], job.wildcards["file"]]
         for job in jobs
         if job.rule == "fetch"
     ]
-    mirror = Path(plan.mirror) if plan.mirror else None
-    manual = Path(plan.results) / "data" / "manual"
-    far = [one for one in wanted if not at_hand(one, mirror, manual)]
+    return [one for one in wanted if not at_hand(one, mirror, _manual(plan))]
+
+
+def _unindexed(plan: Plan, jobs: Sequence[Job]) -> list[str]:
+    """Return the datasets whose features of images are missing."""
     indexed = [job.wildcards["dataset"] for job in jobs if job.rule == "index_features"]
-    missing = [advice(manual, one) for one in indexed if locate(manual, one) is None]
-    sizes: Counter[str] = Counter()
-    for one in far:
-        sizes[one.dataset] += one.bytes
-    each = [f"{name} {_size(size / 1e6)}" for name, size in sizes.most_common() if size]
-    if not far and not missing:
-        return ["Downloads: none."]
-    count, size = sum(not one.by_hand for one in far), _size(sizes.total() / 1e6)
-    return [
-        *([f"Downloads: {count} files, {size} ({', '.join(each)})."] if count else []),
-        *(f"{one.advice}." for one in far if one.by_hand),
-        *missing,
-    ]
+    return [one for one in indexed if locate(_manual(plan), one) is None]
+
+
+def _manual(plan: Plan) -> Path:
+    return Path(plan.results) / "data" / "manual"
+
+
+def _number(hours: float) -> str:
+    """Return hours with the digits that an estimate has: `0.52`, `6.7`, `1,647,481`."""
+    return f"{hours:,.{0 if hours >= 10 else 1 if hours >= 1 else 2}f}" if hours else "–"
 
 
 def _duration(hours: float) -> str:
@@ -173,4 +196,6 @@ def _duration(hours: float) -> str:
 
 
 def _size(megabytes: float) -> str:
-    return f"{megabytes / 1000:.1f} GB" if megabytes >= 1000 else f"{megabytes:.1f} MB"
+    if megabytes >= 1000:
+        return f"{megabytes / 1000:,.1f} GB"
+    return f"{megabytes:.1f} MB" if megabytes else "–"

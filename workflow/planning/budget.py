@@ -1,5 +1,6 @@
 """Whether the budget and the resources of jobs allow what runs cost, and what was planned of it."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -36,22 +37,23 @@ def check_budget(plan: Plan, costs: Mapping[str, Cost], unit: str) -> None:
 
 
 def too_long(plan: Plan, costs: Iterable[Cost]) -> list[str]:
-    """Return a warning for each variant that may not be trained within the time of its job."""
+    """Return a warning of the variants that may not be trained within the time of their jobs."""
     warnings = {}
     for name, asked, one in _asked(plan, costs):
         hours = asked.runtime / 60
         if one.seconds > 3600 * hours:
             warnings[name] = (
+                one.seconds,
                 f"Warning: a run of {name} takes about "
                 f"{_hours(one.seconds / 3600)} hours ({one.source}), and resources.runtime "
                 f"gives each attempt at it {_hours(hours)}; raise that or --retries, or make "
-                f"the model smaller (heads, layers, width) or the training shorter."
+                f"the model smaller (heads, layers, width) or the training shorter.",
             )
-    return list(warnings.values())
+    return _together(warnings)
 
 
 def too_large(plan: Plan, costs: Iterable[Cost]) -> list[str]:
-    """Return a warning for each variant that was measured to need the memory of its job, or more.
+    """Return a warning of the variants that were measured to need the memory of their jobs.
 
     Nine tenths of it, as no two runs take the same.
     """
@@ -59,10 +61,22 @@ def too_large(plan: Plan, costs: Iterable[Cost]) -> list[str]:
     for name, asked, one in _asked(plan, costs):
         if one.source == "measured" and one.memory > 0.9 * asked.memory:
             warnings[name] = (
+                one.memory,
                 f"Warning: a run of {name} took up to {one.memory / 1000:.1f} GB ({one.source}), "
-                f"and resources.memory asks for {asked.memory / 1000:g}; raise that."
+                f"and resources.memory asks for {asked.memory / 1000:g}; raise that.",
             )
-    return list(warnings.values())
+    return _together(warnings)
+
+
+def _together(warnings: Mapping[str, tuple[float, str]]) -> list[str]:
+    """Return the warning of the largest need, with how many variants have the same; or nothing."""
+    if not warnings:
+        return []
+    worst = max(warnings, key=lambda name: warnings[name][0])
+    others = Counter(name.partition("/")[0] for name in warnings if name != worst)
+    each = ", ".join(f"{name} {count}" for name, count in others.most_common())
+    more = f" The same holds for {others.total()} more variants: {each}." if others else ""
+    return [warnings[worst][1] + more]
 
 
 def _asked(plan: Plan, costs: Iterable[Cost]) -> Iterator[tuple[str, Resources, Estimate]]:
@@ -99,4 +113,4 @@ def plan_file(plan: Plan) -> Path:
 
 
 def _hours(hours: float) -> str:
-    return f"{hours:.2g}" if hours < 10 else f"{hours:.0f}"
+    return f"{hours:.2g}" if hours < 10 else f"{hours:,.0f}"

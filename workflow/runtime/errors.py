@@ -32,12 +32,13 @@ class InputError(UserError):
     """Something that a person wrote cannot be used."""
 
 
-def nearest(name: str, allowed: Iterable[str]) -> str:
-    """Return `; did you mean "x"?` for the allowed name nearest to `name`, else the empty text."""
+def nearest(name: str, allowed: Iterable[str], most: int = 1) -> str:
+    """Return `; did you mean "x" or "y"?` for the names nearest to `name`, else the empty text."""
     names = [str(one) for one in allowed]
-    close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.55)
+    close = difflib.get_close_matches(str(name), names, n=most, cutoff=0.55)
     close = close or sorted((one for one in names if _short(str(name), one)), key=len)[-1:]
-    return f'; did you mean "{close[0]}"?' if close else ""
+    *others, last = [f'"{one}"' for one in close] or [""]
+    return f"; did you mean {' or '.join(filter(None, (', '.join(others), last)))}?" if last else ""
 
 
 def _short(one: str, other: str) -> bool:
@@ -48,12 +49,14 @@ def _short(one: str, other: str) -> bool:
 
 
 def unknown(where: str, kind: str, name: str, allowed: Iterable[str]) -> InputError:
-    """Return the error for a name that is not one of `allowed`: of many the nearest is told."""
+    """Return the error for a name that is not one of `allowed`: of many the three nearest."""
     names = sorted(allowed)
-    near = nearest(name, names)
+    many = len(names) > MANY
+    near = nearest(name, names, 3 if many else 1)
     known = ", ".join(names) if names else "none"
-    if near and len(names) > MANY:
-        known = f"{len(names)} names"
+    if many:
+        some = difflib.get_close_matches(name, names, n=3, cutoff=0)
+        known = f"{len(names)} names" + ("" if near else f", such as {', '.join(some)}")
     at = f"{where}: " if where else ""
     return InputError(f'{at}unknown {kind} "{name}" (known: {known}){near}')
 

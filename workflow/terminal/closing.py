@@ -9,12 +9,17 @@ from workflow.definitions.paper import Paper
 from workflow.definitions.references import key_of
 from workflow.planning.plan import Plan
 from workflow.planning.targets import Targets
+from workflow.reporting.cells import read_table, records
 from workflow.reporting.claims.judged import JudgedClaim, claims_in
 from workflow.reporting.statistics.comparability import base_scale
+from workflow.reporting.tables.corpora import as_tables
+from workflow.reporting.tables.layout import MISSING, NOT_RUN, grid
 from workflow.terminal.progress import STORED, JobProgress, duration
 
 NUMBERS = SHOWN = 3
 """How many numbers are worth a look, and how many files are named."""
+ROWS = 8
+"""How many values of a table are shown."""
 
 
 def closing(plan: Plan, progress: JobProgress, asked: Sequence[str]) -> list[str]:
@@ -24,6 +29,9 @@ def closing(plan: Plan, progress: JobProgress, asked: Sequence[str]) -> list[str
     if whole:
         lines += [f"Papers:   {', '.join(papers(plan))}", *numbers(plan)]
     made = made_of(plan, asked)
+    tables = [csv for file in made if (csv := Path(file).with_suffix(".csv")).is_file()]
+    if tables and not whole:
+        lines += first_rows(plan, tables[0])
     if made:
         more = f" and {len(made) - SHOWN} more" if len(made) > SHOWN else ""
         lines.append(f"Tables:   {', '.join(made[:SHOWN])}{more}")
@@ -62,6 +70,33 @@ def made_of(plan: Plan, asked: Sequence[str]) -> list[str]:
     targets = Targets(plan).names
     files = [file for one in asked for file in (targets[one].files() if one in targets else [one])]
     return list(dict.fromkeys(file for file in files if file.endswith(".md")))
+
+
+def first_rows(plan: Plan, csv: Path) -> list[str]:
+    """Return the first values of a table: ours, the paper's in brackets, and the mark.
+
+    Those that the paper prints come first; without any value there is no line.
+    """
+    table = read_table(csv)
+    paper = Paper(table.about["paper"], plan.papers)
+    facts, name = table.about.get("corpora"), table.about["table"]
+    definitions = as_tables(paper, name, facts) if facts else paper.tables
+    cells = records(grid(definitions, name, table).texts)
+    cells = [one for one in cells if one["ours"] not in ("", MISSING, NOT_RUN)]
+    cells.sort(key=lambda one: not one["paper"])
+    rows = [
+        (
+            one["row"],
+            one["column"],
+            one["ours"],
+            one["paper"] and f"[{one['paper']}] {one['marks']}",
+        )
+        for one in cells[:ROWS]
+    ]
+    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    padded = ("  ".join(map(str.ljust, row, wide)).rstrip() for row in rows)
+    title = f"Numbers:  {definitions['tables'][name]['title']}: ours, [the paper's]"
+    return [title, *(f"  {line}" for line in padded)] if rows else []
 
 
 def numbers(plan: Plan) -> list[str]:

@@ -12,8 +12,10 @@ LogRecord = Mapping[str, Any]
 """A record of Snakemake's log."""
 STORED = "is in the store: nothing to train"
 """What the log of a training says that only copies a result."""
-SETTLED = 10
-"""Seconds before a time left is said."""
+SETTLED, UNSEEN = 10, 2
+"""Seconds before a time left is said, and jobs of which neither a plan nor one alike is known."""
+SHORTER, LONGER = 3, 2
+"""By how much a time left may be shorter or longer than the one said before."""
 
 
 @dataclass
@@ -55,6 +57,7 @@ class JobProgress:
         self._planned: dict[int, float | None] = {}
         self._running: dict[int, tuple[str, float]] = {}
         self._spent: dict[str, RuleTime] = {}
+        self._said: float | None = None
 
     @property
     def elapsed(self) -> float:
@@ -100,8 +103,9 @@ class JobProgress:
     def line(self) -> str:
         """What is done, what runs longest, and the time left."""
         parts = [f"{self.done.total()} of {self.total} jobs done"]
-        left = self.left
-        if left is not None:
+        if (left := self.left) is not None:
+            before = left if self._said is None else self._said
+            left = self._said = min(max(left, before / SHORTER), before * LONGER)
             parts.append(f"about {duration(left)} left")
         if self._running:
             name, since = min(self._running.values(), key=lambda one: one[1])
@@ -119,7 +123,13 @@ class JobProgress:
         now = self.clock()
         running = {number: now - since for number, (_, since) in self._running.items()}
         busy = sum(running.values()) + sum(one.seconds for one in self._spent.values())
+        unseen = sum(
+            rule not in self._spent and not self._planned.get(number)
+            for number, rule in self._rules.items()
+        )
         if not self.done or self.elapsed < SETTLED or not busy:
+            return None
+        if unseen > max(UNSEEN, len(self._rules) / 10):
             return None
         remaining = [
             max(0.0, self._expected(number) - running.get(number, 0.0)) for number in self._rules

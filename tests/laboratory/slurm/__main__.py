@@ -14,9 +14,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.debian import Unavailable
 from tests.laboratory.slurm.bench import Bench, Plant
 from tests.laboratory.slurm.cases import ALONE, COMPARED, PLANTS, TOGETHER, Case
-from tests.laboratory.slurm.cluster import Cluster, Unavailable
+from tests.laboratory.slurm.cluster import Cluster
 from tests.laboratory.slurm.processes import Failed, end_all, interrupted, workplace
 from tests.laboratory.slurm.project import LOCAL, Project, planned
 

@@ -3,7 +3,8 @@
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from tests.laboratory.slurm.cluster import Cluster, Unavailable
+from tests.debian import Unavailable
+from tests.laboratory.slurm.cluster import Cluster
 from tests.laboratory.slurm.processes import Failed
 from tests.laboratory.slurm.project import SAVE_EVERY, UPDATES, Project
 

@@ -5,19 +5,18 @@ On demand a database keeps accounts, and limits of the user `root`.
 """
 
 import os
-import shutil
 import socket
 import subprocess
 from contextlib import suppress
 from pathlib import Path
 
+from tests.debian import Unavailable, need
 from tests.laboratory.slurm.processes import PREFIX, Failed, end_all, wait
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol")
 ETC = Path("/etc/slurm")
 DATABASE = ("slurmdbd", "mariadbd", "mariadb-install-db", "sacctmgr")
-INSTALL = "apt-get install -y --no-install-recommends slurm-wlm munge"
-INSTALL_DATABASE = f"{INSTALL} slurmdbd mariadb-server"
+PACKAGES, DATABASE_PACKAGES = ("slurm-wlm", "munge"), ("slurmdbd", "mariadb-server")
 MEMORY = Path("/sys/fs/cgroup/memory")
 """Where the control groups of memory are, in version 1."""
 NODES = ("n1", "n2")
@@ -98,10 +97,6 @@ GRACE = 20
 """Seconds between SIGTERM and SIGKILL when a job is preempted."""
 KILL_WAIT = 10
 """Seconds between SIGTERM and SIGKILL when a job's time is over."""
-
-
-class Unavailable(Exception):
-    """This machine can't run the bench."""
 
 
 class Cluster:
@@ -248,20 +243,10 @@ class Cluster:
 def _check_machine(accounts: bool) -> None:
     """Make sure that a Slurm can be started here; CI installs it where that is possible."""
     programs = (*PROGRAMS, *DATABASE) if accounts else PROGRAMS
-    install = INSTALL_DATABASE if accounts else INSTALL
+    packages = (*PACKAGES, *DATABASE_PACKAGES) if accounts else PACKAGES
     if os.geteuid() != 0:
         raise Unavailable("only root can start a Slurm")
-    if any(shutil.which(name) is None for name in programs):
-        if not os.environ.get("CI"):
-            raise Unavailable(f"Slurm is not installed; on Debian: {install}")
-        if shutil.which("apt-get") is None:
-            raise Unavailable("Slurm is not installed, and there is no apt-get to install it with")
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-        for command in ("apt-get update", install):
-            subprocess.run(command.split(), env=environment, timeout=300, check=False, **quiet)
-        if any(shutil.which(name) is None for name in programs):
-            raise Unavailable(f"Slurm is not installed, and this failed: {install}")
+    need("Slurm", programs, packages)
     for name in CONFIGURATION:
         path = ETC / name
         if _dangling(path):

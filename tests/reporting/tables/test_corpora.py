@@ -147,7 +147,7 @@ def test_the_layouts_show_notes_and_what_is_missing(paper: Paper, tmp_path: Path
     )
     assert f"|\n\n{legend}\n\n{notes}" in text
     latex = (tmp_path / "out/paper/corpora.tex").read_text()
-    assert r"A & 120 & 120 & reproduced" in latex and r"repeated train / val" in latex
+    assert r"120$^{\checkmark}$" in latex and r"30$^{\times}$" in latex and "val / test" in latex
     assert "88821" in (tmp_path / "out/paper/corpora.csv").read_text()
     sidecar = read_json(tmp_path / "out/paper/corpora.json")
     assert sidecar["corpora"]["a"]["digest"] == "d" * 64

@@ -14,7 +14,6 @@ from tests.reporting.synthetic import (
     FLOORS,
     STACK,
     Results,
-    laid_out,
     lines,
     one_run,
     printing,
@@ -32,7 +31,6 @@ from workflow.reporting.cells import IDENTITY, csv_of, frame, record
 from workflow.reporting.measures import Measures
 from workflow.reporting.overlaid import on_other_data, overlaid
 from workflow.reporting.publication.counting import comparisons
-from workflow.reporting.tables.latex import latex, tex_escape
 from workflow.reporting.tables.layout import NO_ROW
 from workflow.reporting.tables.tabulating import tabulate
 from workflow.runtime.errors import ReportingError
@@ -176,55 +174,11 @@ def test_table_6_1_reads_back_from_markdown(made: Path) -> None:
         assert f"{' '.join(absent)} What the paper prints there stands in the CSV." in text
 
 
-def test_latex_has_one_cell_a_column(made: Path) -> None:
-    for name in ("stack_language", "table_6_1"):
-        text = made.joinpath(f"{name}.tex").read_text()
-        columns = re.search(r"\\begin{tabular}{([lc]+)}", text)
-        assert columns is not None
-        body = text.split(r"\midrule", 1)[1].split(r"\bottomrule")[0]
-        lines = [line for line in body.splitlines() if line.endswith(r"\\")]
-        assert {line.replace(r"\&", "").count("&") + 1 for line in lines} == {len(columns[1])}
-        assert text.count("{") == text.count("}")
-        assert all(rule in text for rule in (r"\toprule", r"\cmidrule", r"\bottomrule"))
-
-
 def definitions_of_one(metric: dict[str, Any], **more: object) -> dict[str, Any]:
     """Return the definitions of a table of one metric, with one row and column if not others."""
     columns = [{"id": "c", "label": "c", "metrics": ["m"]}]
     given = {"columns": columns, "rows": [{"id": "r", "label": "r"}], "labels": [""], **more}
     return toy_table({"m": {"measure": "probe.m", "label": "m", **metric}}, **given)
-
-
-def made_latex(columns: int, **more: object) -> str:
-    """Return a table of one row, which is quoted, with a label and `columns` columns."""
-    label = {"id": "r", "label": "‹row›", "quoted": True}
-    shown = [{"id": f"c{n}", "label": f"c{n}", "metrics": ["m"]} for n in range(columns)]
-    made = definitions_of_one({"digits": 0}, rows=[label], columns=shown, **more)
-    return latex(made, "toy", laid_out(made, toy(made, [])), "lite")
-
-
-def test_wide_latex_is_scaled_to_the_page() -> None:
-    narrow, wide = made_latex(9), made_latex(10)
-    assert "resizebox" not in narrow and "graphicx" not in narrow
-    scaled = wide.partition("\\resizebox{\\textwidth}{!}{%\n")[2]
-    assert scaled.startswith("\\begin{tabular}{lcccccccccc}")
-    assert scaled.partition("\\end{tabular}")[2].startswith("\n}\n")
-    assert "\\usepackage{graphicx}" in wide.splitlines()[0]
-
-
-def test_latex_notes_stand_below_the_table() -> None:
-    text = made_latex(1, notes=["Mind this.", "And that."])
-    tabular, note, caption = (
-        text.index(part) for part in ("\\end{tabular}", "{Mind this. And that.}", "\\caption")
-    )
-    assert tabular < note < caption
-    assert "\\caption{Toy. A toy. Scale lite.}" in text
-    assert "parbox" not in made_latex(1)
-
-
-def test_latex_names_the_encoding_that_its_signs_need() -> None:
-    header = made_latex(1).splitlines()[0]
-    assert header == "% needs \\usepackage{booktabs}, \\usepackage[T1]{fontenc}"
 
 
 def test_a_table_of_which_nothing_was_run_is_a_line(paper: Paper, tmp_path: Path) -> None:
@@ -241,10 +195,6 @@ def test_what_no_training_changes_has_no_deviation(seed_std: int, text: str) -> 
     table = toy(made, [one_run("r", seed, {"m": 5.97}) for seed in (0, 1)])
     assert lines(table)[0]["std"] == "0"
     assert shown(made, table)[0][1] == text
-
-
-def test_latex_escapes() -> None:
-    assert tex_escape("a_b & 5 % ± `x_y`") == r"a\_b \& 5 \% $\pm$ \texttt{x\_y}"
 
 
 def test_latex_is_made_of_the_csv(made: Path, tmp_path: Path) -> None:
@@ -472,9 +422,7 @@ def test_both_verdicts_are_shown_where_texts_differ(measures: Measures, tmp_path
     best = beside(tmp_path / "tables/p/t", "", "discrete + penalty")
     assert best[3:5] == ["0.959 / 0.5", "✓/✗"]
     assert "✓/✗ beside each number that is printed" in (tmp_path / "tables/p/t.md").read_text()
-    assert "precision (kinley2020): reproduced; precision (discrete2020): differs" in (
-        (tmp_path / "tables/p/t.tex").read_text()
-    )
+    assert r"$^{\checkmark / \times}$" in (tmp_path / "tables/p/t.tex").read_text()
     printed = [one for one in rows(tmp_path / "tables/p/t") if one["expected"]]
     again = [one["flag"] == "reading" and one["verdict"] == "not run" for one in printed]
     judged = [one["verdict"] for one, missing in zip(printed, again, strict=True) if not missing]

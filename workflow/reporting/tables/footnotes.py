@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from workflow.reporting.cells import Cell
+from workflow.reporting.cells import Cell, LongForm
 from workflow.reporting.measures import RunRecord
 
 NAMED = 8
@@ -110,6 +110,19 @@ def trained_on(runs: Mapping[str, RunRecord]) -> str:
         return "".join(f"Trained on {kind}." for kind in kinds)
     counted = (f"{kind} ({count} run{'s' * (count != 1)})" for kind, count in kinds.most_common())
     return f"Trained on {', '.join(counted)}."
+
+
+def behind(table: LongForm) -> str:
+    """Say in a few words over how many seeds cells are, and on what these were trained."""
+    runs = _over_runs(table.cells)["n"]
+    few = " to ".join(dict.fromkeys((str(runs.min()), str(runs.max())))) if len(runs) else ""
+    said = [f"{few} seed{'s' * (few != '1')}"] if few and "runs" in table.about else []
+    if table.cells["std"].notna().any():
+        said.append("± standard deviation")
+    devices = {run["device"] for run in table.about.get("runs", {}).values()} - {None}
+    return ", ".join(
+        [*said, *([" and ".join(sorted(devices)).replace("cpu", "CPU")] if devices else [])]
+    )
 
 
 def runs_behind(cells: pd.DataFrame) -> str:

@@ -1,86 +1,317 @@
-"""A table as a LaTeX float: ours, the paper's and the verdict in columns of their own."""
+r"""A table as LaTeX floats for a paper in two columns: \input{table.tex}.
+
+A table that is narrow enough goes into a column; a wider one is turned if that makes it fit, or is
+set across both columns, in parts where it is too wide for these too. Widths are those in print.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import ceil
+from typing import Any
 
 from workflow.definitions.tables import Tables
-from workflow.reporting.tables.layout import NO_ROW, Grid
+from workflow.reporting.cells import LongForm
+from workflow.reporting.tables.footnotes import behind
+from workflow.reporting.tables.layout import MISSING, NO_ROW, NOT_RUN, Grid
+from workflow.reporting.tables.long_form import QUOTED
+from workflow.reporting.tables.tex_text import aligned, tex, width, wrapped
 
-COMPARED = ("ours", "paper", "verdict")
-"""Sub-columns of a column in which the paper prints anything; the others have none."""
-WIDE = 10
-"""A LaTeX table with more columns is scaled to the width of the text."""
-_TEX = {
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "±": r"$\pm$",
-    "–": "--",
-    "Δ": r"$\Delta$",
-    "−": "$-$",
-    "τ": r"$\tau$",
-    "†": r"\textdagger{}",
-    "λ": r"$\lambda$",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "×": r"$\times$",
-    "≥": r"$\geq$",
+COLUMN, PAGE = 219, 455
+"""Points of a column and of a page's text: those of ACL's style, narrower than others."""
+HEIGHT, LINE = 610, 9.5
+"""Points of a float at most, and of a line in it."""
+BESIDE = 6
+"""Points between columns."""
+SHORT, LONG, LINES = 30, 95, 3
+"""Points of a header and of a text that are broken into lines, and lines of a header at most."""
+END = r"\tabularnewline"
+NEEDS = r"% needs \usepackage[T1]{fontenc} and \usepackage{booktabs,amssymb}"
+MARKS = {
+    "✓": (r"\checkmark", "reproduced"),
+    "≈": (r"\approx", "within"),
+    "~": (r"\sim", "near"),
+    "✗": (r"\times", "differs"),
 }
+"""Verdicts as superscripts of ours, with their meanings; where there is none, no mark is set."""
+
+_FORMER = re.compile(r" \(was .\)")
 
 
-def tex_escape(text: str) -> str:
-    """Return text with LaTeX's special characters written out, and `code` set as code."""
-    parts = ["".join(_TEX.get(sign, sign) for sign in part) for part in text.split("`")]
-    return "".join(rf"\texttt{{{part}}}" if index % 2 else part for index, part in enumerate(parts))
+@dataclass
+class Column:
+    """A column of a table, or two below one head.
+
+    Args:
+        head: in LaTeX.
+        texts: in LaTeX, by the head of the sub-column, "" where there is one.
+        room: points for texts that are broken into lines, 0 for texts of one line.
+    """
+
+    head: str
+    texts: Mapping[str, list[str]]
+    room: float | None = None
+    lines: list[str] = field(init=False)
+    """Of the head."""
+
+    def __post_init__(self) -> None:
+        if self.room is None:
+            self.room = LONG if len(self.texts) == 1 and self.most > LONG else 0
+        room = max(self.body, SHORT)
+        while len(wrapped(self.head, room)) > LINES:
+            room += LINE
+        self.lines = wrapped(self.head, room)
+
+    @property
+    def most(self) -> float:
+        """Points of its widest text."""
+        return max((width(text) for texts in self.texts.values() for text in texts), default=0)
+
+    @property
+    def body(self) -> float:
+        """Points of its sub-columns."""
+        each = [max(map(width, (head, *texts))) + BESIDE for head, texts in self.texts.items()]
+        return self.room or sum(each) - BESIDE
+
+    @property
+    def width(self) -> float:
+        """Points of the column with the room beside it."""
+        return BESIDE + max(self.body, *map(width, self.lines))
+
+    def cells(self, row: int) -> list[str]:
+        """Return its cells in a row."""
+        begin = r"\raggedright " if self.room else ""
+        return [f"{begin}{texts[row]}" for texts in self.texts.values()]
+
+    def height(self, row: int) -> float:
+        """Return the points of a row."""
+        if not self.room:
+            return LINE
+        return LINE * max(
+            1, *(ceil(1.15 * width(it[row]) / self.room) for it in self.texts.values())
+        )
+
+    def of(self, rows: Sequence[int]) -> "Column":
+        """Return the column with some of its rows."""
+        texts = {head: [texts[row] for row in rows] for head, texts in self.texts.items()}
+        return Column(self.head, texts, self.room)
 
 
-def latex(definitions: Tables, name: str, shown: Grid, scale: str) -> str:
-    """Return the table as a LaTeX float with booktabs rules; its first line names the packages."""
-    table = definitions["tables"][name]
-    top, rules, below, at = ["" for _ in shown.labels], [], list(shown.labels), len(shown.labels)
-    kinds_of = [COMPARED if compared else COMPARED[:1] for compared in shown.compared]
-    for label, kinds in zip(shown.columns, kinds_of, strict=True):
-        top.append(rf"\multicolumn{{{len(kinds)}}}{{c}}{{{tex_escape(label)}}}")
-        below += kinds if len(kinds) > 1 else ("",)
-        if len(kinds) > 1:
-            rules.append(rf"\cmidrule(lr){{{at + 1}-{at + len(kinds)}}}")
-        at += len(kinds)
-    body, group = [], None
-    for labels, cells in shown.lines:
-        both = zip(cells, kinds_of, strict=True)
-        row = [*labels, *(cell[kind] for cell, kinds in both for kind in kinds)]
-        texts = [*map(tex_escape, row)]
-        if len(shown.labels) > 1:
-            if group is not None and texts[0] != group:
-                body.append(r"\midrule")
-            group, texts[0] = texts[0], "" if texts[0] == group else texts[0]
-        body.append(" & ".join(texts) + r" \\")
-    alignment = "l" * len(shown.labels) + "c" * (at - len(shown.labels))
-    lines = [
-        rf"\begin{{tabular}}{{{alignment}}}",
-        r"\toprule",
-        " & ".join(top) + r" \\",
-        "".join(rules),
-        " & ".join(tex_escape(text) for text in below) + r" \\",
-        r"\midrule",
-        *(body or [rf"\multicolumn{{{at}}}{{l}}{{{NO_ROW}}} \\"]),
-        r"\bottomrule",
-        r"\end{tabular}",
+@dataclass
+class Tabular:
+    """A table, or a part of one: columns of labels, and others."""
+
+    labels: list[Column]
+    values: list[Column]
+
+    @property
+    def columns(self) -> list[Column]:
+        """All columns."""
+        return [*self.labels, *self.values]
+
+    @property
+    def width(self) -> float:
+        """Points in print."""
+        return sum(column.width for column in self.columns) - BESIDE
+
+    @property
+    def head(self) -> float:
+        """Points of the header and the rules."""
+        return LINE * (3 + max(len(column.lines) for column in self.columns))
+
+    @property
+    def rows(self) -> list[float]:
+        """Points of each row."""
+        count = len(next(iter(self.values[0].texts.values())))
+        return [max(column.height(row) for column in self.columns) for row in range(count)]
+
+    def of(self, rows: Sequence[int]) -> "Tabular":
+        """Return the table with some of its rows."""
+        return Tabular([it.of(rows) for it in self.labels], [it.of(rows) for it in self.values])
+
+
+def latex(definitions: Tables, name: str, shown: Grid, table: LongForm) -> str:
+    """Return the table as floats, with what else is to be known of it in comments at the end."""
+    title = _title(str(definitions["tables"][name]["title"]))
+    caption, label = tex(f"{title}. {shown.caption}".strip()), rf"\label{{tab:{name}}}"
+    notes = ["% Notes:", *(f"% {note}" for note in shown.notes)] if shown.notes else []
+    if not shown.rows:
+        return "\n".join([NEEDS, _float("table", [NO_ROW], "", caption + label), *notes])
+    parts, room = _fitted(shown)
+    kind, legend = "table" if room == COLUMN else "table*", _legend(shown, table)
+    height = HEIGHT - 12 * ceil(1.2 * width(caption) / room)
+    floats = [
+        _float(
+            *(kind, map(_tabular, bodies), legend),
+            f"{tex(title)}, continued." if number else caption + label,
+        )
+        for number, bodies in enumerate(_floats(parts, height))
     ]
-    if at > WIDE:
-        lines = [r"\resizebox{\textwidth}{!}{%", *lines, "}"]
-    if remarks := shown.notes:
-        lines.append(rf"\par\medskip\parbox{{\textwidth}}{{{tex_escape(' '.join(remarks))}}}")
-    caption = f"{table['title']}. {shown.caption} Scale {scale}."
-    lines += [rf"\caption{{{tex_escape(caption)}}}", rf"\label{{tab:{name}}}"]
-    text = "\n".join(lines)
-    needed = [r"\usepackage{booktabs}"]
-    needed += [r"\usepackage{graphicx}"] if at > WIDE else []
-    needed += [r"\usepackage[T1]{fontenc}"] if any(sign in text for sign in "‹›") else []
+    return "\n".join([NEEDS, *floats, *notes])
+
+
+def _title(title: str) -> str:
+    """Return a title without the number that the table has in its paper, which is behind it."""
+    number, _, rest = title.partition(": ")
+    if not rest or not re.match("(Table|Figure|Section) ", number):
+        return title
+    return f"{rest[0].upper()}{rest[1:]} (their {number})"
+
+
+def _fitted(shown: Grid) -> tuple[list[Tabular], float]:
+    """Return the table in parts, and the room across that they have."""
+    upright = _upright(shown)
+    forms = [upright]
+    if len(shown.rows) < len(shown.columns):
+        forms.append(_turned(shown))
+    for room in (COLUMN, PAGE):
+        for form in forms:
+            if form.width <= room:
+                _stretch(form, room)
+                return [form], room
+    parts = min((_parts(form) for form in forms), key=len)
+    for part in parts:
+        _stretch(part, PAGE)
+    return parts, PAGE
+
+
+def _upright(shown: Grid) -> Tabular:
+    lines = [cells for _, cells in shown.lines]
+    names = [[tex(labels[at]) for labels in shown.rows] for at in range(len(shown.labels))]
+    return Tabular(
+        [Column(tex(head), {"": texts}) for head, texts in zip(shown.labels, names, strict=True)],
+        [_column(head, [cells[at] for cells in lines]) for at, head in enumerate(shown.columns)],
+    )
+
+
+def _turned(shown: Grid) -> Tabular:
+    values = [_column(": ".join(labels), cells) for labels, cells in shown.lines]
+    return Tabular([Column("", {"": [*map(tex, shown.columns)]})], values)
+
+
+def _column(head: str, cells: Sequence[Mapping[str, Any]]) -> Column:
+    """Return a column of values: ours with the marks of verdicts, and the paper's beside it."""
+    marks = [_superscript(cell["marks"]) for cell in cells]
+    ours = aligned([_ours(cell) for cell in cells], marks)
+    paper = aligned([cell["paper"] for cell in cells])
+    if not any(paper):
+        return Column(tex(head), {"": ours})
+    return Column(tex(head), {"ours": ours, "paper": paper} if any(ours) else {"paper": paper})
+
+
+def _ours(cell: Mapping[str, Any]) -> str:
+    """Return our value, nothing where nothing was run or the paper quotes."""
+    absent = cell["ours"] == NOT_RUN or (QUOTED in cell["words"] and cell["ours"] == MISSING)
+    return "" if absent else str(cell["ours"])
+
+
+def _superscript(marks: str) -> str:
+    """Return the marks of a cell without those of former verdicts; nothing without a verdict."""
+    signs = _FORMER.sub("", marks).replace(" ", "").replace("–", "-")
+    if not any(sign in MARKS for sign in signs):
+        return ""
+    return f"$^{{{' '.join(MARKS[it][0] if it in MARKS else it for it in signs)}}}$"
+
+
+def _parts(whole: Tabular) -> list[Tabular]:
+    """Return a table in as few equal parts as fit the page, each with the labels."""
+    values, count = whole.values, 0
+    parts = [whole]
+    while count < len(values) and max(part.width for part in parts) > PAGE:
+        count += 1
+        edges = [len(values) * part // count for part in range(count + 1)]
+        parts = [Tabular(whole.labels, values[start:end]) for start, end in pairwise(edges)]
+    return [part.of(_filled(part)) for part in parts]
+
+
+def _filled(part: Tabular) -> list[int]:
+    """Return the rows that have any value."""
+    rows = range(len(part.rows))
+    return [row for row in rows if any(text for it in part.values for text in it.cells(row))]
+
+
+def _stretch(part: Tabular, room: float) -> None:
+    """Give columns of long texts what room is left, by the length of their texts."""
+    long = [column for column in part.columns if column.room]
+    wanted = [sum(map(width, *column.texts.values())) for column in long]
+    left = room - part.width
+    for column, share in zip(long, wanted, strict=True):
+        own = column.body + left * share / sum(wanted)
+        column.room = own if own < column.most else 0
+
+
+def _floats(parts: Iterable[Tabular], height: float) -> Iterator[list[Tabular]]:
+    """Yield what goes into each float of a height; a part that is higher is broken between rows."""
+    bodies: list[Tabular] = []
+    left = height
+    for part in parts:
+        start, used, rows = 0, part.head, part.rows
+        if bodies and used + sum(rows) > left:
+            yield bodies
+            bodies, left = [], height
+        for row, more in enumerate(rows):
+            if used + more > left:
+                yield [*bodies, part.of(range(start, row))]
+                bodies, left, start, used = [], height, row, part.head
+            used += more
+        bodies.append(part.of(range(start, len(rows))))
+        left -= used
+    yield bodies
+
+
+def _tabular(part: Tabular) -> str:
+    """Return a table between its rules."""
+    kinds = ""
+    heads: list[str] = []
+    rules: list[str] = []
+    below: list[str] = []
+    for column in part.columns:
+        label, at, count = column in part.labels, len(below), len(column.texts)
+        kinds += f"p{{{column.room:.0f}pt}}" if column.room else ("l" if label else "c") * count
+        head = column.lines[0]
+        if len(column.lines) > 1:
+            side, text = "l" if label or column.room else "c", r"\\".join(column.lines)
+            head = rf"\begin{{tabular}}[b]{{@{{}}{side}@{{}}}}{text}\end{{tabular}}"
+        if count > 1:
+            head = rf"\multicolumn{{{count}}}{{c}}{{{head}}}"
+        if any(column.texts):
+            rules.append(rf"\cmidrule(lr){{{at + 1}-{at + count}}}")
+        heads.append(head)
+        below += column.texts
+    rows: list[str] = []
+    group = ""
+    for row in range(len(part.rows)):
+        cells = [cell for column in part.columns for cell in column.cells(row)]
+        if len(part.labels) > 1:  # a group is named in the first of its rows
+            if rows and cells[0] != group:
+                rows.append(r"\addlinespace")
+            group, cells[0] = cells[0], "" if cells[0] == group else cells[0]
+        rows.append(f"{' & '.join(cells)} {END}")
+    second = ["".join(rules), f"{' & '.join(below)} {END}"] if rules else []
+    begin = [rf"\begin{{tabular}}{{@{{}}{kinds}@{{}}}}", r"\toprule", f"{' & '.join(heads)} {END}"]
+    return "\n".join([*begin, *second, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"])
+
+
+def _float(kind: str, bodies: Iterable[str], legend: str, caption: str) -> str:
+    below = [rf"\par\smallskip\parbox{{\linewidth}}{{\scriptsize {legend}}}"] if legend else []
     return "\n".join(
         [
-            f"% needs {', '.join(needed)}",
-            r"\begin{table}",
-            r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
-            text,
-            r"\end{table}",
+            rf"\begin{{{kind}}}",
+            rf"\centering\footnotesize\setlength{{\tabcolsep}}{{{BESIDE / 2:g}pt}}",
+            "\n\\par\\medskip\n".join(bodies),
+            *below,
+            rf"\caption{{{caption}}}",
+            rf"\end{{{kind}}}",
         ]
     )
+
+
+def _legend(shown: Grid, table: LongForm) -> str:
+    """Return what marks and blanks mean, and of which scale, seeds and devices ours are."""
+    marks = _FORMER.sub("", " ".join(shown.texts["marks"]))
+    known = ", ".join(f"${sign}$ {word}" for mark, (sign, word) in MARKS.items() if mark in marks)
+    said = [tex(f"Scale {table.about['scale']}"), tex(behind(table)), known]
+    said += ["no mark: no verdict"] if known else []
+    said += ["blank: not run"] if NOT_RUN in {*shown.texts["ours"]} else []
+    return f"{'; '.join(filter(None, said))}."

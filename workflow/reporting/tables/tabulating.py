@@ -38,7 +38,7 @@ def tabulate(
     write_table(table, paper.tables, name, prefix)
 
 
-def scale_of(table: LongForm) -> str:
+def _scale_of(table: LongForm) -> str:
     """Return the scale of a table as its title says it."""
     scale = str(table.about["scale"])
     if table.cells["difference"].notna().any():
@@ -56,9 +56,9 @@ def write_table(table: LongForm, definitions: Tables, name: str, prefix: Path) -
         prefix: path of the files without their suffix.
     """
     write_text(prefix.with_suffix(".csv"), csv_of(table.cells))
-    grid, scale = layout.grid(definitions, name, table), scale_of(table)
+    grid, scale = layout.grid(definitions, name, table), _scale_of(table)
     write_text(prefix.with_suffix(".md"), markdown(definitions, name, grid, scale))
-    write_text(prefix.with_suffix(".tex"), latex(definitions, name, grid, scale))
+    write_text(prefix.with_suffix(".tex"), latex(definitions, name, grid, table))
     write_sidecar(prefix, sidecar_of(table), ("csv", "md", "tex"))
 
 
