@@ -42,7 +42,7 @@ def numbered(title: str) -> bool:
 
 
 def own_order(title: str) -> OwnOrder:
-    """Return what sorts titles as the paper does: Table 2 before 10, and A.1 behind both."""
+    """Return what sorts titles as the paper does: by number, and those of appendices last."""
     found = NUMBERED.match(title)
     if not found:
         return len(KINDS), []
