@@ -48,6 +48,20 @@ def check_longest_pair(model: Node, corpus: Corpus) -> None:
         )
 
 
+def check_classes(model: Node, corpus: Corpus) -> None:
+    """Compare the labels to train on with `classes`; ValueError where there are more of them."""
+    labels = corpus.split("train").columns.get("label")
+    if (
+        labels is not None
+        and "classes" in model
+        and (found := int(labels.max()) + 1) > model["classes"]
+    ):
+        raise ValueError(
+            f"{corpus.folder}: the texts to train on have {found} labels, and model.classes is "
+            f"{model['classes']}: set it to {found} or more."
+        )
+
+
 def check_longest_text(spec: Spec, corpus: Corpus) -> None:
     """Let a model with positions read the longest text of each split, where it may be too long.
 

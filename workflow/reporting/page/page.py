@@ -9,7 +9,8 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from workflow import PUBLISHED
-from workflow.definitions.paper import Paper
+from workflow.definitions.paper import NOTHING, Paper
+from workflow.definitions.tables import Table
 from workflow.files import read_history, write_sidecar, write_text
 from workflow.reporting.cells import read_table
 from workflow.reporting.claims.markdown import total
@@ -36,6 +37,7 @@ def render(
     figures: Iterable[Path] = (),
     claims: Iterable[Path] = (),
     mechanisms: Sequence[str] = (),
+    own: Mapping[str, Mapping[str, Table]] = NOTHING,
     plan: Path | None = None,
     so_far: str = "",
     headline: Headline | None = None,
@@ -50,6 +52,7 @@ def render(
         figures: the `.svg` of each figure, likewise.
         claims: `<paper>.json` of each paper.
         mechanisms: names of the user's own, which have rows in the tables.
+        own: tables of the user's own, by the folder of the paper that they are with.
         plan: what the runs were planned to take, where they were planned.
         so_far: how many runs of how many, where not all were waited for.
         headline: what came out, in words and counted.
@@ -60,7 +63,7 @@ def render(
     templates.globals["command"] = partial(command, scale)
     templates.globals |= {"word": Mark, "total": total}
     given = Given(_by_name(tables), _by_name(figures), {path.stem: path for path in claims})
-    papers = [_paper(paper, given) for paper in Paper.all(mechanisms)]
+    papers = [_paper(paper, given) for paper in Paper.all(mechanisms, own)]
     papers = [paper for paper in papers if paper["tables"] or paper["figures"] or paper["claims"]]
     records = [one.run for one in runs]
     recipes = [run["spec"]["run"].get("data", {}) for run in records]
