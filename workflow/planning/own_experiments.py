@@ -111,7 +111,7 @@ def _table(own: Experiment, scale: ScaleName, stated: Tables, table: Table) -> T
         "title": f"{own.definition['title']}: laid out as “{table['title']}”",
         "caption": f"Runs of {own.name}: settings are those of {own.like} at this scale, but for "
         f"what the user replaces ({', '.join(replaced) or 'nothing'}). No number is a paper's.",
-        "source": f"the user's own, like {own.like}",
+        "source": "own",
         "experiment": own.name,
         "variant": "{row}",
         "labels": ["Variant"],

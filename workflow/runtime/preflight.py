@@ -49,16 +49,19 @@ def check_longest_pair(model: Node, corpus: Corpus) -> None:
 
 
 def check_classes(model: Node, corpus: Corpus) -> None:
-    """Compare the labels to train on with `classes`; ValueError where there are more of them."""
+    """Compare the labels to train on with `classes`; one output tells two labels apart.
+
+    Raises:
+        ValueError: there are more labels; it names the key.
+    """
     labels = corpus.split("train").columns.get("label")
-    if (
-        labels is not None
-        and "classes" in model
-        and (found := int(labels.max()) + 1) > model["classes"]
-    ):
+    if labels is None or "classes" not in model:
+        return
+    found = int(labels.max()) + 1
+    if found > max(2, model["classes"]):
         raise ValueError(
             f"{corpus.folder}: the texts to train on have {found} labels, and model.classes is "
-            f"{model['classes']}: set it to {found} or more."
+            f"{model['classes']}: set it to {found}."
         )
 
 
