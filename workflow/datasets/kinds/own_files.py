@@ -37,10 +37,12 @@ def own_files(data: Mapping[str, Any]) -> list[Path]:
 def by_content(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return `data:` with the SHA-256 of each own file in the place of its name.
 
-    Raises RecipeError for a file that is missing.
+    Raises RecipeError for a file that is missing, and where there is none to train on.
     """
     if data.get("dataset") not in OWN:
         return data
+    if not data.get("train"):
+        raise RecipeError(f"Dataset `{data['dataset']}` needs `train`: the files to train on.")
     sums = {
         split: [_content(split, Path(name)) for name in _names(data[split])]
         for split in SPLITS
@@ -94,11 +96,6 @@ class OwnFiles(Dataset):
     2,000, chosen at random with seed 0."""
     test: list[str] | None = None
     """Files to report on; without them likewise."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.train:
-            raise RecipeError(f"Dataset `{self.name}` needs `train`: the files to train on.")
 
     @property
     def prepared(self) -> Sequence[str]:
