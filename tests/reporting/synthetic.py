@@ -268,7 +268,7 @@ def printing(*metrics: str, source: str = "", **changes: str) -> Paper:
 def only_papers(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     """Let there be only these papers, where what is made of one serves."""
 
-    def some(mechanisms: Iterable[str] = ()) -> list[Paper]:
+    def some(mechanisms: Iterable[str] = (), own: object = None) -> list[Paper]:
         return [Paper(name, mechanisms=mechanisms) for name in names]
 
     monkeypatch.setattr(Paper, "all", some)

@@ -5,7 +5,12 @@ import pytest
 from tests.model.corpora import write_corpus
 from tests.model.parallel import write_parallel
 from tests.model.specs import SOFTMAX, part, shape
-from workflow.runtime.preflight import check_last_checkpoint, check_longest_pair, check_longest_text
+from workflow.runtime.preflight import (
+    check_classes,
+    check_last_checkpoint,
+    check_longest_pair,
+    check_longest_text,
+)
 
 TRANSLATOR = part("architectures.translation.encoder_decoder:EncoderDecoder")
 
@@ -70,6 +75,19 @@ def test_checkpoints_end_with_the_updates_that_training_makes_of_its_epochs(
     )
     with pytest.raises(ValueError, match=sentence):
         check_last_checkpoint(spec | {"checkpoints": [1, last + 1, 999]}, corpus)
+
+
+def test_more_labels_than_classes_are_refused(tmp_path):
+    splits = {name: [[3], [4], [5]] for name in ("train", "dev", "test")}
+    labels = {name: {"label": [0, 1, 2]} for name in splits}
+    corpus = write_corpus(tmp_path / "data", splits, 9, {}, labels)
+    check_classes({"classes": 3}, corpus)
+    check_classes({"classes": 1}, texts(tmp_path / "two", 2))
+    for classes in (1, 2):
+        with pytest.raises(
+            ValueError, match=rf"3 labels, and model.classes is {classes}: set it to 3"
+        ):
+            check_classes({"classes": classes}, corpus)
 
 
 def texts(folder, length):

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -11,10 +12,58 @@ from tests.workflow.pages.guides import blocks, files, jobs
 PAGE, PAPER_PAGE = (ROOT / "docs" / name for name in ("own_experiment.md", "own_paper.md"))
 PAPER = "workflow/papers/discrete_transformer"
 VARIANT, ROW = blocks(PAGE, "text")
-MINE, EXPERIMENT, DATA = (block.partition("#")[0].strip() for block in blocks(PAGE))
+TALKS, _, FILMS, *OTHERS = (block.partition("#")[0].strip() for block in blocks(PAGE))
+MINE, EXPERIMENT, DATA = OTHERS
 TEXTS = {"SMSSpamCollection": "reviews.tsv", '"ham"': '"bad"', '"spam"': '"good"'}
 TEXTS |= {"3500, 2072": "800, 200"}
 RUNS = [f"review_sentiment/{variant}/seed-0" for variant in ("soft", "top_4")]
+
+
+def write_own(root: Path) -> None:
+    """Write small files of one's own, as the page names them."""
+    german = [f"{word} Katze sieht {n} Hunde ." for n in range(30) for word in ("Die", "Eine")]
+    english = [f"{word} cat sees {n} dogs ." for n in range(30) for word in ("The", "A")]
+    films = [f"a {word} film {n},{word}" for n in range(40) for word in ("good", "bad")]
+    files = {"my.de": german, "my.en": english, "films.csv": ["review,verdict", *films]}
+    for name, lines in files.items():
+        (root / name).write_text("".join(f"{line}\n" for line in lines))
+
+
+def test_own_files_become_rows_and_a_changed_one_trains_again(real):
+    write_own(real.root)
+    for name in ("mine.yaml", "films.yaml"):
+        (real.root / name).write_text(files(PAGE)[name])
+    results = ("--results", "results")
+    shown = {
+        "my_talks": ("mine.yaml", "explicit_sparse", "smaller_sparse_translation"),
+        "my_films": ("films.yaml", "discrete_transformer", "table_6_1"),
+    }
+    for name, (file, paper, table) in shown.items():
+        asked = (name, *results, "--configfile", file)
+        assert f"{name}_{table}.md" in real.command("run", *asked)
+        made = (real.root / f"results/demo/tables/{paper}/{name}_{table}.md").read_text()
+        rows = {"my_talks": ("softmax", "top-k"), "my_films": ("soft", "two-stream discrete")}[name]
+        assert all(f"\n| {row}" in made for row in rows)
+        assert "Δ" not in made and "zhao2019 " not in made and "not run" not in made
+        assert f"make run ONLY={name} OVERLAY={file}" in " ".join((TALKS, FILMS, PAGE.read_text()))
+    real.command("so-far", "--scale", "demo", *results, "--configfile", "mine.yaml")
+    page = (real.root / "results/demo/so_far/report.html").read_text()
+    assert "My talks" in page and "the user&#39;s own" in page
+    for file in real.root.glob("my.*"):
+        file.touch()
+    talks = ("my_talks", "--configfile", "mine.yaml")
+    assert real.plan(*talks).jobs == []
+    (real.root / "my.en").write_text((real.root / "my.en").read_text().replace("dogs", "hounds"))
+    said = real.command("verify", *results)
+    assert "my.en is another file than the one that was used: the next run takes it" in said
+    planned = real.plan(*talks)
+    assert planned.trained == [
+        f"my_talks/multi30k_en_de_{kind}/seed-0" for kind in ("softmax", "topk")
+    ]
+    refused = real.command(
+        "publish", "--scale", "demo", *results, "--configfile", "mine.yaml", fails=True
+    )
+    assert "own data and own experiments are not published" in refused
 
 
 def test_a_variant_becomes_a_run_and_a_row(real):
@@ -29,6 +78,7 @@ def test_a_variant_becomes_a_run_and_a_row(real):
 
 def with_reviews(project: Project) -> Project:
     """The project with the experiment, the dataset and the paper of the pages."""
+    write_own(project.root)
     for page in (PAGE, PAPER_PAGE):
         for name, text in files(page).items():
             (project.root / name).parent.mkdir(exist_ok=True)

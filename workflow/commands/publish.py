@@ -47,9 +47,9 @@ def main(args: argparse.Namespace) -> None:
         raise ReportingError(
             "--scale is missing; name what to publish (make publish SCALE=<scale>)."
         )
+    plan = plan_of(results, args.scale, args.configfile)
     refuse_dirty(Path.cwd())
     summarised(args.to)  # where there is no place for a summary, nothing is made
-    plan = plan_of(results, args.scale, args.configfile)
     stale = publish(plan, args.to, planned(plan))
     for page, text in summarised(args.to).items():
         write_text(page, text)
@@ -101,6 +101,11 @@ def plan_of(results: Path, scale: str, changes: Iterable[Path] = ()) -> Plan:
     """
     every = {"experiments": "all", "seeds": None, "mirror": None}
     plan = configured(ROOT, changes, scale=scale, results=str(results), **every)
+    if plan.own_files or plan.own_tables:
+        raise ReportingError(
+            "own data and own experiments are not published; leave out the file that names them "
+            "(OVERLAY=)."
+        )
     if plan.scale != scale:
         raise ReportingError(
             f"--scale {scale}: this is {plan.scale}; name an overlay's file with --configfile "

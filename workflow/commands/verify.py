@@ -13,6 +13,8 @@ from pathlib import Path
 from workflow import PUBLISHED, ROOT
 from workflow.datasets.fetched import origins
 from workflow.datasets.fetched.fetching import put_by_hand
+from workflow.datasets.io.dataset_files import parse_json
+from workflow.datasets.kinds.own_files import RECORD
 from workflow.files import SIDECARS
 from workflow.planning.configured import read_files
 from workflow.reporting.publication.crate import NAME as CRATE
@@ -26,6 +28,7 @@ from workflow.runtime.integrity import (
     check_files,
     read_digest_prefixed,
     read_verified,
+    sha256,
 )
 from workflow.runtime.json_lines import read_lines
 from workflow.runtime.store import read_result
@@ -139,7 +142,7 @@ def from_the_future(results: Path) -> list[Path]:
 
 
 def replaced(results: Path) -> list[Path]:
-    """Return the files got by hand that are others than those that were used."""
+    """Return the files, got by hand or a user's own, that are others than those that were used."""
     manual, fetched = results / "data" / "manual", results / "data" / "sources"
     found = []
     for path in sorted(manual.glob("*/*")):
@@ -148,7 +151,11 @@ def replaced(results: Path) -> list[Path]:
             used = origins.read(out)
             if used and put_by_hand(path, out) not in ("", used.sha256):
                 found.append(path)
-    return found
+    own: dict[Path, set[str]] = {}
+    for record in results.glob(f"data/*/*/prepared/{RECORD}"):
+        for name, checksum in (parse_json(record.read_bytes()) or {}).items():
+            own.setdefault(Path(name), set()).add(checksum)
+    return found + sorted(p for p, sums in own.items() if p.is_file() and sha256(p) not in sums)
 
 
 def _fault(check: Callable[[Path], object], path: Path) -> Damaged | None:

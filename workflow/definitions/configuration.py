@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from workflow.definitions.experiments import ScaleName
+from workflow.definitions.experiments import Changes, ScaleName
 from workflow.definitions.values import (
     AboveZero,
     Argument,
@@ -41,6 +41,19 @@ class Budget(TypedDict):
 
     gpu_hours: AboveZero | None
     """null: no limit"""
+
+
+@closed
+class OwnExperiment(Changes):
+    """An experiment of a user's own: one of a paper's, with what is replaced."""
+
+    like: Annotated[str, Field(description='"paper/experiment", such as `kinley2020/translation`')]
+    title: NonEmptyText
+    """what heads its tables"""
+    variants: NotRequired[Annotated[list[str], Field(min_length=1)]]
+    """those that are run; without it those of the scale"""
+    tables: NotRequired[Annotated[list[str], Field(min_length=1)]]
+    """those of the paper that are laid out for it; without it all that show its variants"""
 
 
 @closed
@@ -88,5 +101,7 @@ class Configuration(TypedDict):
     budget: NotRequired[Budget]
     mechanisms: NotRequired[dict[Name, Mechanism]]
     """what is run beside the papers' mechanisms, by name"""
+    own_experiments: NotRequired[dict[Name, OwnExperiment]]
+    """what is run beside the papers' experiments, by name"""
     overlay: NotRequired[NamedOverlay | None]
     """changes to experiments, under a name"""

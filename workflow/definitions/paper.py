@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from workflow.definitions.cells import check_tables, table_places, with_rows
@@ -18,6 +19,7 @@ from workflow.definitions.tables import Table, Tables
 from workflow.runtime.errors import InputError, ReportingError, nearest
 
 DefinitionT = TypeVar("DefinitionT")
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 INSIDE = {"corpora": "tables", "explorer": "tasks"}
 """What a file's definitions are called in it, where that is not the file's name."""
 PAPERS = Path(__file__).resolve().parent.parent / "papers"
@@ -26,21 +28,32 @@ PAPERS = Path(__file__).resolve().parent.parent / "papers"
 class Paper:
     """What `workflow/papers/<paper>/` says about tables, claims and figures."""
 
-    def __init__(self, name: str, papers: Path = PAPERS, mechanisms: Iterable[str] = ()) -> None:
-        """Take a paper by its name, with the names of the mechanisms that a user adds.
+    def __init__(
+        self,
+        name: str,
+        papers: Path = PAPERS,
+        mechanisms: Iterable[str] = (),
+        own: Mapping[str, Table] = NOTHING,
+    ) -> None:
+        """Take a paper by its name, with the mechanisms, by name, and tables that a user adds.
 
         Raises ReportingError when there is no paper of that name.
         """
         self.name, self.folder, self.mechanisms = name, papers / name, tuple(mechanisms)
+        self.own = own
         if not self.folder.is_dir():
             known = [path.name for path in papers.iterdir()]
             raise ReportingError(f'There is no paper "{name}"{nearest(name, known) or "."}')
 
     @classmethod
-    def all(cls, mechanisms: Iterable[str] = ()) -> list["Paper"]:
+    def all(
+        cls,
+        mechanisms: Iterable[str] = (),
+        own: Mapping[str, Mapping[str, Table]] = NOTHING,
+    ) -> list["Paper"]:
         """Return every paper that has tables, in the order of their names."""
         names = [path.parent.name for path in sorted(PAPERS.glob("*/tables.yaml"))]
-        return [cls(name, mechanisms=mechanisms) for name in names]
+        return [cls(name, PAPERS, mechanisms, own.get(name, NOTHING)) for name in names]
 
     @cached_property
     def about(self) -> About:
@@ -51,7 +64,7 @@ class Paper:
 
     @cached_property
     def tables(self) -> Tables:
-        """The paper's `tables.yaml` with rows for the user's mechanisms.
+        """The paper's `tables.yaml` with rows for the user's mechanisms, and the user's tables.
 
         Like the other kinds, it is empty where the paper has none.
         """
@@ -59,9 +72,10 @@ class Paper:
         self._sourced(said["tables"])
         if said["tables"]:
             check_tables(said, str(self.folder / "tables.yaml"))
-        if not self.mechanisms:
+        if not self.mechanisms and not self.own:
             return said
         tables = {name: with_rows(one, self.mechanisms) for name, one in said["tables"].items()}
+        tables |= self.own
         made: Tables = {**said, "tables": tables}
         if tables:
             check_tables(made, str(self.folder / "tables.yaml"))

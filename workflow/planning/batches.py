@@ -92,6 +92,10 @@ class JobBatch:
         mechanisms = [one for name in self._names("tables") for one in self.paper.mechanisms(name)]
         if mechanisms:
             told += ["--mechanisms", *dict.fromkeys(mechanisms)]
+        if own := {
+            name: self.paper.own[name] for name in self._names("tables") if name in self.paper.own
+        }:
+            told += ["--own", canonical(own)]
         if changed := overlaid(self.targets.plan, self._runs):
             told += ["--overlaid", canonical(changed)]
         if tables := self._corpora:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from workflow.datasets.io.dataset_files import SPLITS
 from workflow.definitions.configuration import Configuration
 from workflow.definitions.loader import lines, load_yaml, read_yaml
 from workflow.planning.plan import Plan
@@ -49,10 +50,32 @@ def configuration(
     Snakemake reads the same files by rules of its own: `010` is 8 there, a key that stands twice
     counts once, and `__use_yte__` runs what is in the file. So nothing else reads them for a plan.
     """
+    files = list(files)
+    folders = [root, *(file.parent for file in files), Path()]
     config: dict[str, object] = {}
-    for layer in (*read_files(root, files), settings):
-        config = laid_over(config, layer)
+    for layer, folder in zip((*read_files(root, files), settings), folders, strict=True):
+        config = laid_over(config, located(layer, folder))
     return config
+
+
+def located(value: Any, folder: Path, key: str = "") -> Any:
+    """Return what a file says, the files that `data:` of it names being found from its folder."""
+    if not isinstance(value, Mapping):
+        return value
+    found = {name: located(one, folder, name) for name, one in value.items()}
+    if key == "data":
+        for split in {*SPLITS} & {*value}:
+            found[split] = _absolute(value[split], folder)
+    return found
+
+
+def _absolute(value: Any, folder: Path) -> Any:
+    """Return the path of a file, or of each of several; numbers are sizes."""
+    if isinstance(value, list):
+        return [_absolute(one, folder) for one in value]
+    if not isinstance(value, str) or value.isdecimal():
+        return value
+    return os.path.abspath(folder / os.path.expanduser(value))
 
 
 @contextmanager

@@ -12,6 +12,7 @@ The operations of a training are 6 x parameters x tokens, and 12 x layers x widt
 token where there is attention; the parameters of token embeddings do not count.
 """
 
+import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -274,7 +275,7 @@ class Estimator:
             tokens = read + train["examples"]
             return Data(train["examples"], tokens, manifest["vocabulary_size"])
         length = recipe.get("length", LENGTH) + 1
-        if "train" in recipe:
+        if isinstance(recipe.get("train"), int):
             return Data(recipe["train"], recipe["train"] * length, VOCABULARY)
         if data := stated(recipe, VOCABULARY):
             return data
@@ -286,7 +287,8 @@ class Estimator:
                     f"{SOURCES}: {dataset}/{name} is not listed; add a line for it, with tabs "
                     f"between: {dataset}, {name}, address, other addresses, SHA-256, bytes, licence"
                 )
-        size = sum(listed[key].bytes for key in keys)
+        own = self.plan.own_files.get(data_folder(recipe), [])
+        size = sum(listed[key].bytes for key in keys) + sum(map(os.path.getsize, own))
         tokens = max(size / BYTES_PER_TOKEN, length)
         return Data(tokens / length, tokens, VOCABULARY)
 

@@ -34,6 +34,8 @@ class Experiment:
     """What the paper's YAML states."""
     overlay: Overlay = field(default_factory=Overlay)
     """A user's changes, laid over it at any scale."""
+    like: str = ""
+    """Of a user's own experiment, that of a paper which it is like, as `paper/experiment`."""
     _resolved: dict[tuple[str, str], Settings] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -60,6 +62,7 @@ class Experiment:
         if (variant, scale) not in self._resolved:
             require_known(self.stated, "variant", [variant], self.definition["variants"])
             place = f"overlay: experiments.{self.name}" if self.overlay else self.stated
+            place = f"config: own_experiments.{self.name}" if self.like else place
             where = f"{place}, variant {variant}, scale {scale}"
             changes = self._layers(variant, scale)[1:]
             of = VariantKey(self.name, variant)
@@ -75,6 +78,8 @@ class Experiment:
     ) -> None:
         """Check every variant at some scales, also those that are not selected.
 
+        Of a user's own experiment those are checked that are run.
+
         Raises InputError naming the file and the key of the first mistake.
         """
         variants = self.definition["variants"]
@@ -89,7 +94,7 @@ class Experiment:
                 raise InputError(f"{error}; docs/own_experiment.md says how to add one")
         for scale in scales:
             seen: dict[str, str] = {}
-            for variant in variants:
+            for variant in self.variants(scale) if self.like else variants:
                 settings = self.resolve(variant, scale)
                 settings.check(parts)
                 _check_parents(settings, settings.where, others, ())

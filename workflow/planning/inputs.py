@@ -153,7 +153,12 @@ class Inputs:
         return lambda wildcards: state(manual, wildcards.dataset, found / wildcards.dataset / index)
 
     def of_prepare(self, wildcards: Wildcards) -> list[str]:
-        """Return downloaded files and features, or the folder of generated files."""
+        """Return downloaded files and features, or the folder of generated files.
+
+        Own files are none: the recipe has their contents.
+        """
+        if self._own(wildcards):
+            return []
         files = recipes.files(self.recipe(wildcards))
         if not files["sources"]:
             return [f"{self.data}/{wildcards.dataset}/{wildcards.recipe}/raw"]
@@ -165,8 +170,14 @@ class Inputs:
 
     def raw_files(self, wildcards: Wildcards, input: Iterable[str]) -> list[str]:
         """Return the files that `prepare` reads, one by one."""
+        if own := self._own(wildcards):
+            return own
         files, given = recipes.files(self.recipe(wildcards)), list(input)
         return given if files["sources"] else [f"{given[0]}/{name}" for name in files["raw"]]
+
+    def _own(self, wildcards: Wildcards) -> list[str]:
+        """Return the user's own files that data are made of."""
+        return self.plan.own_files.get(f"{wildcards.dataset}/{wildcards.recipe}", [])
 
     def of_explore(self, wildcards: Wildcards) -> dict[str, object]:
         """Return the files of the runs that the explorer shows, their data, and recordings."""

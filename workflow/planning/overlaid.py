@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from workflow.datasets.kinds.own_files import named
 from workflow.planning.plan import Plan, Run
 from workflow.planning.settings import NAMING
 
@@ -23,10 +24,11 @@ def overlaid(plan: Plan, runs: Iterable[Run]) -> dict[str, SettingChanges]:
 def changes(plan: Plan, run: Run) -> dict[str, list[Any]]:
     """Return what an overlay changes of a run; keys of a parent begin with `parents.<name>.`."""
     found: dict[str, list[Any]] = {}
-    if run.experiment.overlay:
+    if run.experiment.overlay and not run.experiment.like:
         stated = replace(run.experiment, overlay={}).resolve(run.variant, plan.config["scale"])
         for name in TOLD:
-            found |= _differences(name, getattr(stated, name), getattr(run.settings, name))
+            before, after = (getattr(of, name) for of in (stated, run.settings))
+            found |= _differences(name, before, named(after) if name == "data" else after)
     for name, parent in plan.parents(run).items():
         found |= {f"parents.{name}.{key}": pair for key, pair in changes(plan, parent).items()}
     return found

@@ -24,6 +24,7 @@ from workflow.planning.identity import (
 )
 from workflow.planning.mechanisms import mechanisms, with_variants
 from workflow.planning.nodes import Parts
+from workflow.planning.own_experiments import OwnTables, own_experiment, own_tables
 from workflow.planning.settings import Settings
 from workflow.runtime.errors import InputError
 from workflow.validation import check
@@ -93,8 +94,11 @@ class Plan:
         }
         self.scale = self.config["scale"] + (f"+{overlay['name']}" if overlay["name"] else "")
         self.experiments = {}
-        for name, experiment in stated.items():
-            experiment.check(stated, self.parts)
+        self._own = self.config.get("own_experiments", {})
+        own = {name: own_experiment(name, said, stated) for name, said in self._own.items()}
+        for name, experiment in (stated | own).items():
+            scales = [self.config["scale"]] if name in own else SCALES
+            experiment.check(stated | own, self.parts, scales)
             if name in changes:
                 experiment = replace(experiment, overlay=changes[name])
                 experiment.check(stated, self.parts, [self.config["scale"]])
@@ -104,6 +108,11 @@ class Plan:
         self._equal = self._kinds()
         self.mirror = check_mirror(self.config.get("mirror"))
         self.selected = self._selected()
+
+    @cached_property
+    def own_tables(self) -> dict[str, OwnTables]:
+        """The tables of the user's own experiments, by the folder of the paper they are like."""
+        return own_tables(self._own, self.experiments, self.papers, self.config["scale"])
 
     @property
     def folder(self) -> str:
@@ -270,6 +279,15 @@ class Plan:
                 run = self.run(name, variant, 0)
                 for made in (run.recipe, *run.settings.further_data.values()):
                     found[data_folder(made)] = made
+        return found
+
+    @cached_property
+    def own_files(self) -> dict[str, list[str]]:
+        """The paths of the user's own files that data are made of, by the folder of the data."""
+        found: dict[str, list[str]] = {}
+        for name, experiment in self.experiments.items():
+            for variant in experiment.definition["variants"]:
+                found |= self.run(name, variant, 0).settings.own_files
         return found
 
     def _kinds(self) -> dict[str, list[tuple[str, str]]]:

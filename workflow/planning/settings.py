@@ -7,10 +7,11 @@ from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 from model.build import Node
+from workflow.datasets.kinds.own_files import by_content, own_files
 from workflow.datasets.kinds.recipe import Recipe, complete
 from workflow.definitions.experiments import DEFAULTS, Every, Training
 from workflow.definitions.names import require_known
-from workflow.planning.identity import canonical, recipe_hash
+from workflow.planning.identity import canonical, data_folder, recipe_hash
 from workflow.planning.nodes import Parts
 from workflow.runtime.errors import InputError, RecipeError
 
@@ -156,6 +157,16 @@ class Settings:
             for name, value in self._arguments("dataset")
         }
 
+    @property
+    def own_files(self) -> dict[str, list[str]]:
+        """The paths of the user's own files that data are made of, by the folder of the data."""
+        stated = [self.data, *(value for _, value in self._arguments("dataset"))]
+        return {
+            data_folder(recipe(data, self.where)): [str(path) for path in paths]
+            for data in stated
+            if (paths := own_files(data))
+        }
+
     @cached_property
     def readings(self) -> dict[str, RecordReading]:
         """What evaluators read of the records of runs, by `<evaluator>.<argument>`.
@@ -277,12 +288,12 @@ def deep_merge(base: Any, change: Any) -> Any:
 
 
 def recipe(data: Recipe, where: str) -> Recipe:
-    """Return the data recipe with every option written out.
+    """Return the data recipe with every option written out; own files by their contents.
 
     Raises InputError when the dataset does not exist or refuses an option.
     """
     try:
-        return _complete(canonical(data))
+        return _complete(canonical(by_content(data)))
     except RecipeError as error:
         raise InputError(f"{where}: data: {error}") from None
 

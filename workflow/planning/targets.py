@@ -44,7 +44,8 @@ class PaperTargets:
         self.name = name
         self.folder = plan.papers / name
         self._plan = plan
-        self._paper = Paper(name, plan.papers, plan.mechanisms)
+        self.own = plan.own_tables.get(name, {})
+        self._paper = Paper(name, plan.papers, plan.mechanisms, self.own)
         self._paper.check()
         self.tables, self.figures = self._paper.tables, self._paper.figures
         self.claims, self.explorer = self._paper.claims, self._paper.explorer

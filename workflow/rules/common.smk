@@ -13,6 +13,7 @@ from snakemake.settings.types import DeploymentMethod
 from workflow.datasets.kinds.captioned_images import FEATURES
 from workflow.planning.batches import batches
 from workflow.planning.configured import configuration, file_named
+from workflow.planning.identity import canonical
 from workflow.planning.inputs import Inputs
 from workflow.planning.plan import Plan
 from workflow.planning.targets import FOLDERS, Targets

@@ -60,12 +60,13 @@ rule report:
         scale=PLAN.scale,
         plan=f"{SCALE}/plan.json",
         mechanisms=list(PLAN.mechanisms),
+        own=canonical(PLAN.own_tables),
         explorer=lambda wildcards: [Path(page).name for page in INPUTS.explorer(wildcards)],
         code=INPUTS.code("report"),
     shell:
         "exec python -m workflow.scripts report --scale {params.scale:q} --runs {params.runs:q}"
         " --tables {params.tables:q} --figures {params.figures:q} --claims {params.claims:q}"
-        " --mechanisms {params.mechanisms:q} --plan {params.plan:q}"
+        " --mechanisms {params.mechanisms:q} --own {params.own:q} --plan {params.plan:q}"
         " --explorer {params.explorer:q} --out {output.page:q}"
         " > {log:q} 2>&1"
 

@@ -48,6 +48,23 @@ def check_longest_pair(model: Node, corpus: Corpus) -> None:
         )
 
 
+def check_classes(model: Node, corpus: Corpus) -> None:
+    """Compare the labels to train on with `classes`; one output tells two labels apart.
+
+    Raises:
+        ValueError: there are more labels; it names the key.
+    """
+    labels = corpus.split("train").columns.get("label")
+    if labels is None or "classes" not in model:
+        return
+    found = int(labels.max()) + 1
+    if found > max(2, model["classes"]):
+        raise ValueError(
+            f"{corpus.folder}: the texts to train on have {found} labels, and model.classes is "
+            f"{model['classes']}: set it to {found}."
+        )
+
+
 def check_longest_text(spec: Spec, corpus: Corpus) -> None:
     """Let a model with positions read the longest text of each split, where it may be too long.
 

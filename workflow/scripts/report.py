@@ -7,6 +7,7 @@ from workflow.reporting.page.page import render, write_page
 from workflow.reporting.page.runs import recorded
 from workflow.reporting.publication.headline import headline
 from workflow.runtime.failure import exit_on_user_error
+from workflow.terminal import job_arguments
 
 SHOWN = {
     "runs": "the run.json of each run, beside its history",
@@ -24,6 +25,9 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=Path, nargs="*", default=[], help=what)
     parser.add_argument("--plan", type=Path, help="what was planned, where anything was")
     parser.add_argument("--mechanisms", nargs="*", default=[], help="names of a user's own")
+    parser.add_argument(
+        "--own", type=job_arguments.mappings(), default={}, help="tables of a user's own, as JSON"
+    )
     parser.add_argument("--explorer", nargs="*", default=[], help="address of the explorer")
     parser.add_argument("--out", type=Path, required=True, help="HTML file to write")
     given = parser.parse_args()
@@ -36,6 +40,7 @@ def main() -> None:
             runs,
             **files,
             mechanisms=given.mechanisms,
+            own=given.own,
             plan=given.plan,
             headline=first,
             explorer="".join(given.explorer),

@@ -31,6 +31,9 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=Path, nargs="*", default=[], help=what)
     parser.add_argument("--mechanisms", nargs="*", default=[], help="names of a user's own")
     parser.add_argument(
+        "--own", type=job_arguments.mappings(), default={}, help="tables of a user's own, as JSON"
+    )
+    parser.add_argument(
         "--overlaid",
         type=job_arguments.mappings(),
         default={},
@@ -46,7 +49,7 @@ def main() -> None:
             table, _, row = key.partition("/")
             corpora.setdefault(table, {})[row] = DescribedCorpus(**one)
         make(
-            Paper(given.paper, mechanisms=given.mechanisms),
+            Paper(given.paper, mechanisms=given.mechanisms, own=given.own),
             Items(given.tables, given.figures, given.claims, corpora),
             given.scale,
             Measures.read(given.measures, given.runs),

@@ -143,6 +143,7 @@ def _train(
     from workflow.runtime.disk_checkpointer import DiskCheckpointer
     from workflow.runtime.mechanism_check import check_mechanisms
     from workflow.runtime.preflight import (
+        check_classes,
         check_last_checkpoint,
         check_longest_pair,
         check_longest_text,
@@ -172,6 +173,7 @@ def _train(
     try:
         corpus = Corpus(given.data)
         check_mechanisms(spec["model"], device, corpus)
+        check_classes(spec["model"], corpus)
         check_longest_pair(spec["model"], corpus)
         check_longest_text(spec, corpus)
         check_last_checkpoint(spec, corpus)

@@ -158,7 +158,7 @@ def test_a_table_is_on_the_page_with_the_terms_of_its_data(
     paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cells(paper, tmp_path)
-    monkeypatch.setattr(Paper, "all", classmethod(lambda cls, mechanisms: [paper]))
+    monkeypatch.setattr(Paper, "all", classmethod(lambda cls, mechanisms, own: [paper]))
     monkeypatch.setattr(tolerances, "current", dict)
     shown = " ".join(page.render("lite", tables=[tmp_path / "out/paper/corpora.csv"]).split())
     assert '<h3 id="paper/corpora">Corpora</h3>' in shown

@@ -9,7 +9,8 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from workflow import PUBLISHED
-from workflow.definitions.paper import Paper
+from workflow.definitions.paper import NOTHING, Paper
+from workflow.definitions.tables import Table
 from workflow.files import read_history, write_sidecar, write_text
 from workflow.reporting.cells import read_table
 from workflow.reporting.claims import history
@@ -40,6 +41,7 @@ def render(
     figures: Iterable[Path] = (),
     claims: Iterable[Path] = (),
     mechanisms: Sequence[str] = (),
+    own: Mapping[str, Mapping[str, Table]] = NOTHING,
     plan: Path | None = None,
     so_far: str = "",
     headline: Headline | None = None,
@@ -54,6 +56,7 @@ def render(
         figures: the `.svg` of each figure, likewise.
         claims: `<paper>.json` of each paper.
         mechanisms: names of the user's own, which have rows in the tables.
+        own: tables of the user's own, by the folder of the paper that they are with.
         plan: what the runs were planned to take, where they were planned.
         so_far: how many runs of how many, where not all were waited for.
         headline: what came out, in words and counted.
@@ -66,7 +69,7 @@ def render(
     given = Given(_by_name(tables), _by_name(figures), {path.stem: path for path in claims})
     entries = read_history(PUBLISHED / scale / history.NAME)
     caveats = Caveats(claims_in(given.claims.values()), entries)
-    papers = [_paper(paper, given, caveats) for paper in Paper.all(mechanisms)]
+    papers = [_paper(paper, given, caveats) for paper in Paper.all(mechanisms, own)]
     papers = [paper for paper in papers if paper["tables"] or paper["figures"] or paper["claims"]]
     records = [one.run for one in runs]
     recipes = [run["spec"]["run"].get("data", {}) for run in records]

@@ -64,7 +64,7 @@ def make_all(
     """
     measures = Measures(result.measure for result in results if not result.stale)
     changed = overlaid(plan, (run for one in plan.experiments for run in plan.runs(one)))
-    for paper in Paper.all(plan.mechanisms):
+    for paper in Paper.all(plan.mechanisms, plan.own_tables):
         say(f"tables, figures and claims of {paper.name}")
         items = Items.all(paper, plan)
         make(paper, items, plan.scale, measures, known, scales, to, changed, failed)

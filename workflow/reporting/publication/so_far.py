@@ -99,6 +99,7 @@ def write_so_far(
             figures=aside.glob("figures/*/*.svg"),
             claims=claims,
             mechanisms=list(plan.mechanisms),
+            own=plan.own_tables,
             plan=folder / "plan.json",
             so_far=shown,
             headline=headline(plan.scale, tables, claims),

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from workflow.datasets.fetched import origins
 from workflow.datasets.io.checksums import read_manifest
+from workflow.datasets.kinds.own_files import OWN
 from workflow.datasets.kinds.recipe import Recipe, files
 from workflow.definitions.cells import why_different
 from workflow.definitions.corpora import CorpusRow, CorpusTable
@@ -142,6 +143,7 @@ def facts_of(recipe: Recipe, encoded: Path, fetched: Path) -> Facts:
     manifest: Mapping[str, Any] = read_manifest(encoded)
     names = files(recipe)["sources"]
     form = str(recipe.get("source", "official")) if names else "generated"
+    form = "the user's own" if recipe["dataset"] in OWN else form
     read = [origins.read(fetched / name) for name in names]
     kinds = {origin.kind for origin in read if origin}
     for kind in ("bundle", "manual"):

@@ -1,0 +1,188 @@
+"""Data in files of a user's own: pairs and labelled texts, prepared from small files."""
+
+import json
+
+import pytest
+
+from workflow.datasets.io.dataset_files import SPLITS, read_splits
+from workflow.datasets.kinds.own_files import RECORD, by_content, own_files
+from workflow.datasets.kinds.recipe import complete, load
+from workflow.planning.identity import recipe_hash
+from workflow.runtime.errors import DataError, RecipeError, UserError
+
+NUMBERS = [f"Nummer {n}" for n in range(300)]
+TEXTS = [(f"a book, {n}", ("bad", "good")[n % 3 == 0]) for n in range(60)]
+
+
+def write(path, lines):
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return str(path)
+
+
+def sides(folder, name="my", count=300):
+    """Two files of as many pairs."""
+    folder.mkdir(exist_ok=True)
+    english = [line.replace("Nummer", "number") for line in NUMBERS]
+    both = {"de": NUMBERS, "en": english}
+    return [write(folder / f"{name}.{side}", lines[:count]) for side, lines in both.items()]
+
+
+def prepared(tmp_path, **data):
+    """The folder that own data are prepared in."""
+    out = tmp_path / "prepared"
+    load(complete(by_content(data))).prepare(own_files(data), out)
+    return out
+
+
+def sentence(tmp_path, error, **data):
+    """The one line with which data are refused; nothing but a half-made folder may stay."""
+    with pytest.raises(error) as caught:
+        prepared(tmp_path, **data)
+    assert "\n" not in str(caught.value)
+    return str(caught.value).replace(f"{tmp_path}/", "")
+
+
+def test_a_tenth_of_the_pairs_is_held_out_for_each_split_without_files(tmp_path):
+    out = prepared(tmp_path, dataset="pairs", train=sides(tmp_path))
+    texts = {one: (out / f"{one}.source.txt").read_text().splitlines() for one in SPLITS}
+    assert {split: len(lines) for split, lines in texts.items()} == {
+        "train": 240,
+        "dev": 30,
+        "test": 30,
+    }
+    assert sorted(line for lines in texts.values() for line in lines) == sorted(
+        line.lower() for line in NUMBERS
+    )
+    assert texts["dev"] != sorted(texts["dev"], key=lambda line: line[-1])
+    assert texts["test"][0].replace("nummer", "number") in (out / "test.target.txt").read_text()
+    again = prepared(tmp_path / "again", dataset="pairs", train=sides(tmp_path))
+    assert (again / "dev.source.txt").read_text().splitlines() == texts["dev"]
+
+
+def test_splits_with_files_are_those_files(tmp_path):
+    files = {split: sides(tmp_path, split, n) for split, n in zip(SPLITS, (9, 3, 2), strict=True)}
+    out = prepared(tmp_path, dataset="pairs", **files)
+    for split, count in zip(SPLITS, (9, 3, 2), strict=True):
+        assert len((out / f"{split}.source.txt").read_text().splitlines()) == count
+    assert len(json.loads((out / RECORD).read_text())) == 6
+
+
+def test_a_recipe_is_of_contents_and_not_of_places(tmp_path):
+    here, there = sides(tmp_path / "here"), sides(tmp_path / "there")
+    first, second = (
+        complete(by_content({"dataset": "pairs", "train": one})) for one in (here, there)
+    )
+    assert first == second and str(tmp_path) not in json.dumps(first)
+    assert first["direction"] == "de_en"
+    sides(tmp_path / "there", count=299)
+    other = complete(by_content({"dataset": "pairs", "train": there}))
+    assert recipe_hash(other) != recipe_hash(first)
+    assert by_content({"dataset": "multi30k", "train": 3}) == {"dataset": "multi30k", "train": 3}
+
+
+FORMS = {
+    "csv": ["review,verdict", *(f'"{text}",{label}' for text, label in TEXTS)],
+    "tsv": ["review\tverdict", *(f"{text}\t{label}" for text, label in TEXTS)],
+    "jsonl": [json.dumps({"review": text, "verdict": label}) for text, label in TEXTS],
+}
+COLUMNS = {"dataset": "labelled", "text": "review", "label": "verdict"}
+
+
+def test_each_form_of_labelled_texts_is_read_alike(tmp_path):
+    found = []
+    for form, lines in FORMS.items():
+        file = write(tmp_path / f"films.{form}", lines)
+        records = read_splits(prepared(tmp_path / form, train=file, **COLUMNS))
+        assert {split: len(records[split]) for split in SPLITS} == {
+            "train": 48,
+            "dev": 6,
+            "test": 6,
+        }
+        assert [sum(one["label"] for one in records[split]) for split in SPLITS] == [16, 2, 2]
+        found.append(records)
+    assert found[0] == found[1] == found[2]
+    assert {"text": "a book 0", "label": 1} in [one for rows in found[0].values() for one in rows]
+
+
+def test_whole_numbers_are_labels_in_their_order(tmp_path):
+    rows = [f"text {n},{(2, 10)[n % 2]}" for n in range(40)]
+    file = write(tmp_path / "films.csv", ["text,label", *rows])
+    records = read_splits(prepared(tmp_path, dataset="labelled", train=file))
+    assert {(int(one["text"][5:]) % 2, one["label"]) for one in records["train"]} == {
+        (0, 0),
+        (1, 1),
+    }
+
+
+def test_own_pairs_that_are_wrong_are_refused_in_a_sentence(tmp_path):
+    train = sides(tmp_path)
+    assert sentence(tmp_path, RecipeError, dataset="pairs", train=["no.de", train[1]]) == (
+        "train: no.de is no file; give its path, absolute or from the folder of the YAML file that "
+        "names it."
+    )
+    assert "`train`: the files" in sentence(tmp_path, RecipeError, dataset="pairs")
+    assert "names 1 files; name two" in sentence(
+        tmp_path, RecipeError, dataset="pairs", train=train[:1]
+    )
+    texts = [write(tmp_path / name, NUMBERS) for name in ("a.txt", "b.txt")]
+    assert "`direction`" in sentence(tmp_path, RecipeError, dataset="pairs", train=texts)
+    short = write(tmp_path / "short.en", NUMBERS[:7])
+    assert sentence(tmp_path, DataError, dataset="pairs", train=[train[0], short]) == (
+        "my.de has 300 lines and short.en has 7; data.train needs a translation for each sentence, "
+        "on the line of the same number."
+    )
+    blank = [write(tmp_path / f"blank.{side}", ["", ""]) for side in ("de", "en")]
+    assert sentence(tmp_path, DataError, dataset="pairs", train=train, dev=blank) == (
+        "blank.de, blank.en: no example is left for data.dev; add some."
+    )
+    few = sides(tmp_path, "few", 2)
+    assert "few.de: 2 examples of data.train are too few to hold out dev and test" in sentence(
+        tmp_path, DataError, dataset="pairs", train=few
+    )
+
+
+def test_own_labelled_texts_that_are_wrong_are_refused_in_a_sentence(tmp_path):
+    file = write(tmp_path / "films.csv", FORMS["csv"])
+    given = {**COLUMNS, "train": file}
+    assert sentence(tmp_path, UserError, **{**given, "text": "reviw"}).startswith(
+        'films.csv: data.text: unknown column "reviw"'
+    )
+    new = write(tmp_path / "test.csv", ["review,verdict", "a book,ugly", "a book,good"])
+    assert sentence(tmp_path, DataError, **given, test=new) == (
+        "test.csv: data.test has the label 'ugly', which no text of data.train has; add such texts "
+        "there, or take it away."
+    )
+    empty = write(tmp_path / "empty.csv", ["review,verdict"])
+    assert sentence(tmp_path, DataError, **given, dev=empty) == (
+        "empty.csv: no example is left for data.dev; add some."
+    )
+    odd = write(tmp_path / "odd.csv", ["review,verdict", "a,b,c,d"])
+    assert "odd.csv: data.dev can't be read as csv (line 2 has not" in sentence(
+        tmp_path, DataError, **given, dev=odd
+    )
+    text = write(tmp_path / "films.txt", FORMS["csv"])
+    assert "`labelled`: format" in sentence(tmp_path, RecipeError, **{**COLUMNS, "train": text})
+
+
+def test_parquet_without_pyarrow_is_refused_in_a_sentence(tmp_path, monkeypatch):
+    import pandas as pd
+
+    def missing(path):
+        raise ImportError
+
+    monkeypatch.setattr(pd, "read_parquet", missing)
+    file = write(tmp_path / "films.parquet", [])
+    assert "films.parquet: to read Parquet (data.format) pandas needs pyarrow" in sentence(
+        tmp_path, DataError, train=file, **COLUMNS
+    )
+    frame = pd.DataFrame(TEXTS, columns=["review", "verdict"])
+    monkeypatch.setattr(pd, "read_parquet", lambda path: frame)
+    assert len(read_splits(prepared(tmp_path, train=file, **COLUMNS))["train"]) == 48
+
+
+def test_a_file_that_changes_between_plan_and_job_is_refused(tmp_path):
+    data = {"dataset": "pairs", "train": sides(tmp_path)}
+    planned = load(complete(by_content(data)))
+    sides(tmp_path, count=299)
+    with pytest.raises(DataError, match=r"my\.de: this file of data\.train is gone or has changed"):
+        planned.prepare(own_files(data), tmp_path / "prepared")
