@@ -16,7 +16,7 @@ from workflow.planning.configured import read_files
 from workflow.planning.folders import check_module, check_surroundings
 from workflow.runtime.failure import exit_on_user_error
 
-MODULE = workflow.modifier.is_module
+MODULE = workflow.modifier.parent_modifier is not None
 OWN_FILES = [] if MODULE else [Path(file) for file in workflow.configfiles]
 
 with exit_on_user_error():
