@@ -45,6 +45,8 @@ def test_own_files_become_rows_and_a_changed_one_trains_again(real):
         rows = {"my_talks": ("softmax", "top-k"), "my_films": ("soft", "two-stream discrete")}[name]
         assert all(f"\n| {row}" in made for row in rows)
         assert "Δ" not in made and "zhao2019 " not in made and "not run" not in made
+        said = real.command("latex", f"results/demo/tables/{paper}/{name}_{table}.csv", fails=True)
+        assert f"{name}_{table} is none of {paper}; the run that made the table made" in said
         assert f"make run ONLY={name} OVERLAY={file}" in " ".join((TALKS, FILMS, PAGE.read_text()))
     real.command("so-far", "--scale", "demo", *results, "--configfile", "mine.yaml")
     page = (real.root / "results/demo/so_far/report.html").read_text()

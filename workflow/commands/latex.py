@@ -31,10 +31,10 @@ def latex_of(path: Path) -> str:
     paper, name = Paper(table.about["paper"]), table.about["table"]
     facts = table.about.get("corpora")
     definitions: Any = as_tables(paper, name, facts) if facts else paper.tables
-    known = {row_name(row) for row in definitions["tables"][name]["rows"]}
-    if others := sorted({*table.cells["row"]} - known):
+    rows = definitions["tables"].get(name, {}).get("rows", ())
+    if others := sorted({*table.cells["row"]} - {row_name(row) for row in rows}):
         raise ReportingError(
-            f"{path}: {others[0]} is no row of {paper.name}; "
+            f"{path}: {others[0] if rows else name} is none of {paper.name}; "
             f"the run that made the table made {path.stem}.tex too."
         )
     return latex(definitions, name, layout.grid(definitions, name, table), table)

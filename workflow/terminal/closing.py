@@ -78,7 +78,8 @@ def first_rows(plan: Plan, csv: Path) -> list[str]:
     Those that the paper prints come first; without any value there is no line.
     """
     table = read_table(csv)
-    paper = Paper(table.about["paper"], plan.papers)
+    folder = table.about["paper"]
+    paper = Paper(folder, plan.papers, plan.mechanisms, plan.own_tables.get(folder, {}))
     facts, name = table.about.get("corpora"), table.about["table"]
     definitions = as_tables(paper, name, facts) if facts else paper.tables
     cells = records(grid(definitions, name, table).texts)

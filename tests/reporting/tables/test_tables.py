@@ -204,7 +204,7 @@ def test_latex_is_made_of_the_csv(made: Path, tmp_path: Path) -> None:
     own.write_text(path.read_text().replace("gradient norm: SST", "my own"))
     told = {**read_verified(path.with_suffix(".json")), "files": {}}
     put(own.with_suffix(".json"), told)
-    with pytest.raises(ReportingError, match=r"table_6_1\.csv: my own is no row of discrete_tra"):
+    with pytest.raises(ReportingError, match=r"table_6_1\.csv: my own is none of discrete_tra"):
         latex_of(own)
 
 
