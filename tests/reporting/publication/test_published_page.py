@@ -217,7 +217,7 @@ def test_the_example_is_reproduced_if_any_is(
 
 def index(folder: Path, scale: str = "lite", **more: Any) -> str:
     """Return the index of a scale without papers."""
-    return scale_page(folder, scale, Headline((), ()), {}, **{"stale": {}, "again": {}, **more})
+    return scale_page(folder, scale, Headline("", (), ()), {}, **{"stale": {}, "again": {}, **more})
 
 
 def test_stale_runs_and_overlays_are_told(tmp_path: Path) -> None:

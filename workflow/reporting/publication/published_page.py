@@ -41,6 +41,7 @@ def scale_page(
         "scale",
         scale=scale,
         base=base_scale(scale),
+        answer=headline.answer,
         pages=pages,
         findings={one.reference.key: one for one in headline.findings},
         shares=lambda one: shares(one.numbers, COMPARED),
