@@ -301,11 +301,11 @@ def _with_chance(run: EvaluatedRun, group: Iterable[EvaluatedRun]) -> EvaluatedR
         if not along or not all(curves) or not others or len(curves) < len(others):
             continue
         found = {}
+        performed = [sum(point) / len(point) for point in zip(*curves, strict=True)]
         for metric, xi in told["scalars"].items():
             chance = run.number(f"{name}.{metric.removeprefix('xi_')}_chance")
             if metric.startswith("xi_") and chance is not None:
                 beyond = (at for at, agreed in enumerate(along) if agreed > chance)
-                performed = [sum(point) / len(point) for point in zip(*curves, strict=True)]
                 if (first := next(beyond, None)) is not None:
                     found[f"{metric}_chance"] = {**xi, "value": performed[first]}
         evaluators[name] = {**told, "scalars": {**told["scalars"], **found}}

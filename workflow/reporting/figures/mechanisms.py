@@ -38,7 +38,8 @@ def draw(
     for axes, panel in zip(places, shown, strict=True):
         lines(axes, names)
         axes.axvline(0, color=INK, linewidth=0.8)
-        for name, (mean, ends) in differences(panel, baseline, measures[panel.label]).items():
+        found = differences(panel, baseline, measures[panel.label])
+        for name, (mean, ends) in found.items():
             at, look = names.index(name), look_of[name]
             if ends:
                 axes.plot(ends, [at, at], color=look["color"], linewidth=1.4)
@@ -49,8 +50,7 @@ def draw(
         axes.set_xlabel(measures[panel.label]["axis"], fontsize=SMALL)
         axes.locator_params(axis="x", nbins=2)
         axes.xaxis.set_major_formatter("{x:g}")
-        found = differences(panel, baseline, measures[panel.label]).values()
-        reach = ROOM * max((abs(mean) for mean, _ in found), default=0) or 1
+        reach = ROOM * max((abs(mean) for mean, _ in found.values()), default=0) or 1
         axes.set_xlim(-reach, reach)
     about = f"Difference from {baseline} over the same seeds; right of 0 is better. Lines: 95 %"
     footnote(figure, panels, f"{about} intervals, which may leave the axis; full marks: without 0.")

@@ -18,9 +18,9 @@ from workflow.reporting.claims.markdown import counted, difference, sides
 from workflow.reporting.page.charts import whisker
 from workflow.reporting.page.marks import Mark
 from workflow.reporting.page.runs import addresses
+from workflow.reporting.statistics.decisions import DECIDED
 
-DECIDED = ("does not hold", "no difference", "holds")
-ORDER = (*DECIDED, "undecided", "undecidable", "not run")
+ORDER = ("does not hold", "no difference", "holds", "undecided", "undecidable", "not run")
 """Of claims on the page, by verdict."""
 
 
