@@ -8,7 +8,7 @@ from workflow.definitions.cells import row_name
 from workflow.definitions.paper import Paper
 from workflow.reporting.cells import read_table
 from workflow.reporting.tables import layout
-from workflow.reporting.tables.corpora import as_tables
+from workflow.reporting.tables.corpora import definitions_of
 from workflow.reporting.tables.latex import latex
 from workflow.runtime.errors import ReportingError
 
@@ -29,8 +29,7 @@ def latex_of(path: Path) -> str:
     """
     table = read_table(path)
     paper, name = Paper(table.about["paper"]), table.about["table"]
-    facts = table.about.get("corpora")
-    definitions: Any = as_tables(paper, name, facts) if facts else paper.tables
+    definitions: Any = definitions_of(paper, table)
     rows = definitions["tables"].get(name, {}).get("rows", ())
     if others := sorted({*table.cells["row"]} - {row_name(row) for row in rows}):
         raise ReportingError(

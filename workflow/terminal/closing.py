@@ -12,7 +12,7 @@ from workflow.planning.targets import Targets
 from workflow.reporting.cells import read_table, records
 from workflow.reporting.claims.judged import JudgedClaim, claims_in
 from workflow.reporting.statistics.comparability import base_scale
-from workflow.reporting.tables.corpora import as_tables
+from workflow.reporting.tables.corpora import definitions_of
 from workflow.reporting.tables.layout import MISSING, NOT_RUN, grid
 from workflow.terminal.progress import STORED, JobProgress, duration
 
@@ -80,8 +80,7 @@ def first_rows(plan: Plan, csv: Path) -> list[str]:
     table = read_table(csv)
     folder = table.about["paper"]
     paper = Paper(folder, plan.papers, plan.mechanisms, plan.own_tables.get(folder, {}))
-    facts, name = table.about.get("corpora"), table.about["table"]
-    definitions = as_tables(paper, name, facts) if facts else paper.tables
+    definitions, name = definitions_of(paper, table), table.about["table"]
     cells = records(grid(definitions, name, table).texts)
     cells = [one for one in cells if one["ours"] not in ("", MISSING, NOT_RUN)]
     cells.sort(key=lambda one: not one["paper"])

@@ -145,7 +145,7 @@ def _paper(paper: Paper, given: Given, caveats: Caveats) -> dict[str, Any]:
                 continue
             table = read_table(file)
             told = table.about.get("corpora", {})
-            definitions = paper.tables if kind == "tables" else corpora.as_tables(paper, name, told)
+            definitions = corpora.definitions_of(paper, table)
             shown.append(tables.shown(paper.name, definitions, name, table))
             rules |= table.about["tolerances"]
             recipes += [one["recipe"] for one in told.values() if "digest" in one]

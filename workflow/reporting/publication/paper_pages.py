@@ -20,7 +20,7 @@ from workflow.reporting.publication.costs import Rows
 from workflow.reporting.publication.places import numbered, own_order
 from workflow.reporting.statistics.decisions import DECIDED
 from workflow.reporting.tables import layout
-from workflow.reporting.tables.corpora import as_tables
+from workflow.reporting.tables.corpora import definitions_of
 from workflow.reporting.tables.markdown import body
 from workflow.runtime.json_lines import read_lines
 
@@ -146,9 +146,7 @@ def _blocks(folder: Path, scale: str, paper: Paper, costs: CostOf) -> Iterator[t
         if not path.is_file():
             continue
         table = read_table(path)
-        corpus = name in paper.items("corpora")
-        definitions = as_tables(paper, name, table.about["corpora"]) if corpus else paper.tables
-        grid = layout.grid(definitions, name, table)
+        grid = layout.grid(definitions_of(paper, table), name, table)
         run = bool(table.cells["mean"].notna().any())
         caption, more = _caption(grid.caption, base)
         tables[name] = (

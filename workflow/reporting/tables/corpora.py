@@ -247,6 +247,12 @@ def judge(
     return Verdict("differs", f"difference {value - theirs:+.6g}")
 
 
+def definitions_of(paper: Paper, table: LongForm) -> Tables:
+    """Return the definitions that lay out a table that was read, be it of runs or of corpora."""
+    facts = table.about.get("corpora")
+    return paper.tables if facts is None else as_tables(paper, table.about["table"], facts)
+
+
 def as_tables(paper: Paper, name: str, facts: Mapping[str, Facts]) -> Tables:
     """Return the table as a definition like those of `tables.yaml`, which the layout reads."""
     definition = paper.definition("corpora", name)
