@@ -19,8 +19,13 @@ def symbols(text: str) -> str:
     return "`".join(part if at % 2 else SYMBOL.sub(_symbol, part) for at, part in enumerate(parts))
 
 
+def letter_of(found: re.Match[str]) -> tuple[str, str]:
+    """Return the letter of a symbol that `SYMBOL` found, and its index or nothing."""
+    return LETTERS.get(found[1], "A"), found[2] or found[3] or ""
+
+
 def _symbol(found: re.Match[str]) -> str:
-    letter, index = LETTERS.get(found[1], "A"), found[2] or found[3]
+    letter, index = letter_of(found)
     return letter + (MARKED.get(index) or f"<sup>{index}</sup>" if index else "")
 
 

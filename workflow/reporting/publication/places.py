@@ -1,6 +1,5 @@
 """Where the published pages show a table, a claim or a figure: on the page of which paper."""
 
-import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -8,11 +7,10 @@ from typing import Any
 
 from workflow.definitions.paper import Paper
 from workflow.definitions.references import key_of
+from workflow.reporting.tables.names import number_of, papers_order
 
-NUMBERED = re.compile(r"(Table|Section|Figure)s? ([A-Z]?\.?\d[\d.]*)")
 KINDS = ("Table", "Section", "Figure")
 """In the order in which a page has them."""
-OwnOrder = tuple[int, list[tuple[bool, int | str]]]
 
 
 def page_of(table: Path) -> str:
@@ -38,15 +36,9 @@ def _definitions(paper: str) -> tuple[Mapping[str, Any], ...]:
 
 def numbered(title: str) -> bool:
     """Return whether a title begins with a number of the paper, as `Table 6.1: ...`."""
-    return bool(NUMBERED.match(title))
+    return bool(number_of(title))
 
 
-def own_order(title: str) -> OwnOrder:
-    """Return what sorts titles as the paper does: by number, and those of appendices last."""
-    found = NUMBERED.match(title)
-    if not found:
-        return len(KINDS), []
-    parts = re.findall(r"[A-Z]|\d+", found[2])
-    return KINDS.index(found[1]), [
-        (not it.isdigit(), int(it) if it.isdigit() else it) for it in parts
-    ]
+def own_order(title: str) -> tuple[str, list[int]]:
+    """Return what sorts titles as a page has them."""
+    return papers_order(title, KINDS)

@@ -1,25 +1,31 @@
 """Names of tables as readers see them: the paper's own order, and symbols as such."""
 
 import re
+from collections.abc import Sequence
+from unicodedata import normalize
 
-GREEK = {
-    **{"alpha": "α", "beta": "β", "Delta": "Δ", "xi": "ξ", "tau": "τ", "theta": "θ"},
-    **{"A_hat": "Â", "A-hat": "Â"},
-}
-INDICES = {
-    **{"uf": "ᵘᶠ", "px": "ᵖˣ", "fr": "ᶠʳ", "log": "ˡᵒᵍ", "opt": "ᵒᵖᵗ"},
-    **{"hat": "\u0302", "star": "*"},
-}
-SYMBOL = re.compile(rf"(?<![\w.])({'|'.join(GREEK)})(?:_({'|'.join(INDICES)}))?(?![\w])", re.ASCII)
+from workflow.reporting.prose import MARKED, SYMBOL, letter_of
+
+RAISED = {"uf": "ᵘᶠ", "px": "ᵖˣ", "fr": "ᶠʳ", "log": "ˡᵒᵍ", "opt": "ᵒᵖᵗ", **MARKED}
+"""Indices as signs."""
+KINDS = ("Table", "Figure", "Section")
+"""What has a number, in the order of a report."""
 NUMBERED = re.compile(r"(Table|Figure|Section) ([A-Z]?[\d.]*\d)\b")
 
 
 def symbols(text: str) -> str:
-    """Return a text with mathematical symbols in the place of their names.
+    """Return a text with mathematical symbols in the place of their names, without any markup.
 
-    `A(alpha,beta_uf)` becomes `A(α,βᵘᶠ)`.
+    `A(alpha,beta_uf)` becomes `A(α,βᵘᶠ)`; names with another index stay.
     """
-    return SYMBOL.sub(lambda found: GREEK[found[1]] + INDICES.get(found[2], ""), text)
+    return SYMBOL.sub(_symbol, text)
+
+
+def _symbol(found: re.Match[str]) -> str:
+    letter, index = letter_of(found)
+    if index and index not in RAISED:
+        return found[0]
+    return normalize("NFC", letter + RAISED.get(index, ""))
 
 
 def number_of(title: str) -> str:
@@ -28,11 +34,11 @@ def number_of(title: str) -> str:
     return found[0] if found else ""
 
 
-def papers_order(title: str) -> tuple[str, list[int]]:
-    """Return what sorts titles as papers do: tables, figures, sections by number, then others."""
+def papers_order(title: str, kinds: Sequence[str] = KINDS) -> tuple[str, list[int]]:
+    """Return what sorts titles as papers do: by kind, then by number with appendices last."""
     found = NUMBERED.match(title)
     if not found:
-        return "3", []
-    kind = {"Table": "0", "Figure": "1", "Section": "2"}[found[1]]
+        return str(len(kinds)), []
     letter = re.sub(r"[\d.]", "", found[2])
-    return kind + letter, [int(part) for part in re.findall(r"\d+", found[2])]
+    kind = kinds.index(found[1])
+    return f"{kind}{letter}", [int(part) for part in re.findall(r"\d+", found[2])]
