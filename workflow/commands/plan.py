@@ -141,24 +141,28 @@ def elsewhere(plan: Plan, costs: Mapping[str, Cost], parallel: int) -> list[str]
 def downloads(plan: Plan, jobs: Sequence[Job]) -> list[str]:
     """Return lines about what would be downloaded, and what a person has to get."""
     sizes: Counter[str] = Counter()
-    loaded = [one for one in _far(plan, jobs) if not one.by_hand]
+    far, unindexed = _far(plan, jobs), _unindexed(plan, jobs)
+    loaded = [one for one in far if not one.by_hand]
     for one in loaded:
         sizes[one.dataset] += one.bytes
     each = ", ".join(f"{name} {_size(size / 1e6)}" for name, size in sizes.most_common() if size)
     size = _size(sizes.total() / 1e6)
     lines = [f"Downloads: {len(loaded)} files, {size} ({each})."] if loaded else []
-    advised = by_hand(plan, jobs)
+    advised = _advised(plan, far, unindexed)
     if len(advised) > 1:
-        names = dict.fromkeys(one.dataset for one in _far(plan, jobs) if one.by_hand)
-        names |= dict.fromkeys(_unindexed(plan, jobs))
+        names = dict.fromkeys([one.dataset for one in far if one.by_hand] + unindexed)
         advised = [f"To get by hand: data of {', '.join(names)}; LIST=1 (--jobs) says from where."]
     return [*lines, *advised] or ["Downloads: none."]
 
 
 def by_hand(plan: Plan, jobs: Sequence[Job]) -> list[str]:
     """Return a sentence about each file that a person has to get."""
-    advised = [f"{one.advice}." for one in _far(plan, jobs) if one.by_hand]
-    return [*advised, *(advice(_manual(plan), one) for one in _unindexed(plan, jobs))]
+    return _advised(plan, _far(plan, jobs), _unindexed(plan, jobs))
+
+
+def _advised(plan: Plan, far: Sequence[sources.Source], unindexed: Sequence[str]) -> list[str]:
+    advised = [f"{one.advice}." for one in far if one.by_hand]
+    return [*advised, *(advice(_manual(plan), one) for one in unindexed)]
 
 
 def _far(plan: Plan, jobs: Sequence[Job]) -> list[sources.Source]:
