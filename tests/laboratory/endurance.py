@@ -194,13 +194,13 @@ def watch(seen: Path, slurm: bool) -> None:
 
     load, record = DiskCheckpointer.load, DiskCheckpointer.record
 
-    def loading(keeper: DiskCheckpointer) -> TrainingState | None:
-        state = load(keeper)
+    def loading(self: DiskCheckpointer) -> TrainingState | None:
+        state = load(self)
         note("resumed", state["progress"]["update"] if state else 0)
         return state
 
-    def recording(keeper: DiskCheckpointer, rows: list[HistoryRow]) -> None:
-        record(keeper, rows)
+    def recording(self: DiskCheckpointer, rows: list[HistoryRow]) -> None:
+        record(self, rows)
         note("made", rows[-1]["step"])
 
     DiskCheckpointer.load = loading  # type: ignore[method-assign]

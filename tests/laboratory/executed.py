@@ -113,7 +113,10 @@ def called(command: list[str], stopped: bool = False) -> set[DefinitionKey]:
         if stopped:
             from workflow.runtime.disk_checkpointer import DiskCheckpointer
 
-            DiskCheckpointer.stopping = lambda one: one.newest() >= 2  # type: ignore[method-assign]
+            def stopping(self: DiskCheckpointer) -> bool:
+                return self.newest() >= 2
+
+            DiskCheckpointer.stopping = stopping  # type: ignore[method-assign]
         sys.setprofile(calls)
 
     def end() -> list[DefinitionKey]:

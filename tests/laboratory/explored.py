@@ -143,10 +143,12 @@ def promise(
 ) -> tuple[str, int]:
     """Try triples; return what is to be said, and how often the page was wrong."""
     page, task, shown, model = subject
-    random, asked, theirs = np.random.default_rng(0), [], []
+    random = np.random.default_rng(0)
+    asked: list[list[Any]] = []
+    theirs: list[tuple[bool, bool]] = []
     size = len(task["words"])
     while len(asked) < count:
-        tokens = list(sentences[random.integers(len(sentences))])
+        tokens = list(sentences[int(random.integers(len(sentences)))])
         at = int(random.integers(1, len(tokens))) if task["kind"] == "next" else 0
         logits, before = _of_torch(model, tokens)
         field = receptive_field(before)[0, at] > 0

@@ -200,7 +200,7 @@ def _run(command: list[str], path: Path, short: bool) -> tuple[str, str]:
 
     def begin() -> None:
         if short and command[0].endswith(".train"):
-            import_module(command[0])._train = _stop
+            vars(import_module(command[0]))["_train"] = _stop
 
     status, said, _ = forked(command, begin, lambda: None)
     if not status:

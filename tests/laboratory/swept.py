@@ -245,7 +245,7 @@ class Sweep:
         name = self.draw.choice(("/etc/x", "../x", "store/a/result/run.json", "a\nb", "x" * 300))
         listing: dict[str, Any] = {"schema": 1, "files": {name: {"sha256": "0", "bytes": 1}}}
         key = self.draw.choice(("schema", "files", "sha256"))
-        odd = self.draw.choice((None, [], {}, "text", 7, {"a": 1}))
+        odd: Any = self.draw.choice((None, [], {}, "text", 7, {"a": 1}))
         match key:
             case "sha256":
                 listing["files"][name] = odd

@@ -171,7 +171,7 @@ def two_jobs(bench: Bench) -> str:
     project.pace(0.3)
     data = next((project.folder / "results" / "data" / "stack_language").glob("*/encoded"))
     plan = configured(project.folder, [project.folder / "paced.yaml"])
-    draft = plan.run("stack_language", "uniform_soft", 0).draft(project.folder)
+    draft = plan.draft(plan.run("stack_language", "uniform_soft", 0))
     command = [sys.executable, "-m", "workflow.scripts.train", "--draft", canonical(draft)]
     command += ["--data", str(data), "--store", "results/store", "--out", RUN]
     command += ["--save-every", str(SAVE_EVERY)]
