@@ -40,6 +40,11 @@ NORMALIZERS = [
     part("normalizers.selective:Selective"),
     part("normalizers.rela:ReLA", width=16),
     part("normalizers.differential:Differential", head_width=4),
+    part("normalizers.argmax:Argmax"),
+    part("normalizers.sink:Sink"),
+    part("normalizers.sink:Sink", heads=4),
+    part("normalizers.sigmoid:Sigmoid"),
+    part("normalizers.stick_breaking:StickBreaking"),
 ]
 CONTEXT = "architectures.context_transformer:ContextTransformer"
 

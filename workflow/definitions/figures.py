@@ -37,7 +37,7 @@ class PanelDefinition(TypedDict):
     label: str
     experiment: NotRequired[str]
     """of its runs, if not the figure's"""
-    series: Annotated[list[SeriesDefinition], Field(min_length=1, max_length=16)]
+    series: Annotated[list[SeriesDefinition], Field(min_length=1, max_length=24)]
 
 
 Function = Annotated[

@@ -100,6 +100,8 @@ def test_each_layer_has_its_depth_and_its_own_start():
     part("normalizers.rela:ReLA", width=16), part("normalizers.softpick:Softpick"),
     part("normalizers.length_scaled:ASEntmax", heads=2),
     part("normalizers.differential:Differential", head_width=8),
+    part("normalizers.argmax:Argmax"), part("normalizers.sigmoid:Sigmoid"),
+    part("normalizers.sink:Sink", heads=2), part("normalizers.stick_breaking:StickBreaking"),
 ])  # fmt: skip
 def test_a_classifier_learns_the_keyword_and_is_measured(keywords, classifier_spec, normalizer):
     """All that the table of mechanisms shows is defined, also where weights are negative."""

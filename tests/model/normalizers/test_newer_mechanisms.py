@@ -1,4 +1,4 @@
-"""Rectified, length-scaled, differential and selective attention against slow loops over rows."""
+"""Mechanisms after 2020 against slow loops over rows."""
 
 import math
 
@@ -10,13 +10,18 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from model.layers.attention import causal_mask, padding_mask
+from model.normalizers.argmax import Argmax
 from model.normalizers.differential import Differential
 from model.normalizers.entmax15 import Entmax15
+from model.normalizers.gumbel import Gumbel
 from model.normalizers.length_scaled import ASEntmax, SSMax
 from model.normalizers.rela import ReLA
 from model.normalizers.selective import Selective
+from model.normalizers.sigmoid import Sigmoid
+from model.normalizers.sink import Sink
 from model.normalizers.softmax import Softmax
 from model.normalizers.softpick import Softpick
+from model.normalizers.stick_breaking import StickBreaking
 from tests.model.compare import close
 
 HEADS, WIDTH = 4, 3
@@ -27,9 +32,16 @@ KINDS = {
     "ssmax": lambda: SSMax(HEADS),
     "differential": lambda: Differential(WIDTH, depth=2),
     "selective": Selective,
+    "softmax-1": Sink,
+    "sink": lambda: Sink(HEADS),
+    "sigmoid": Sigmoid,
+    "stick-breaking": StickBreaking,
 }
 SOFT = ("asentmax", "ssmax", "selective")
 """Those whose rows sum to 1."""
+PARTIAL = ("softpick", "softmax-1", "sink", "stick-breaking")
+"""Those whose rows sum to 1 at most."""
+CAUSAL = ("selective", "stick-breaking")
 
 
 def softmax(row: list[float]) -> list[float]:
@@ -65,6 +77,17 @@ def slow(kind: str, module, scores: Tensor) -> Tensor:
             pair = h - h % 2
             maps = zip(softmax(row(pair)), softmax(row(pair + 1)), strict=True)
             found = [one - factor * other for one, other in maps]
+        elif kind in ("softmax-1", "sink"):
+            rest = module.logit[h].item() if kind == "sink" else 0.0
+            found = softmax([*row(h), rest])[:-1]
+        elif kind == "sigmoid":
+            found = [1 / (1 + len(keys) * math.exp(-s)) for s in row(h)]
+        elif kind == "stick-breaking":
+            stick, taken = 1.0, []
+            for s in reversed(row(h)):
+                taken.append(stick / (1 + math.exp(-s)))
+                stick *= 1 / (1 + math.exp(s))
+            found = taken[::-1]
         else:
             hidden = [
                 sum(max(float(scores[b, 0, k, j]), 0) for k in range(i) if k != j) if j else 0.0
@@ -79,7 +102,7 @@ def masked_scores(kind: str, keys: int, spread: float, seed: int = 0) -> Tensor:
     """Scores (3, H, T, T) of texts that are whole, half and 1 long, or causal."""
     random = torch.Generator().manual_seed(seed)
     scores = torch.randn(3, HEADS, keys, keys, generator=random).double() * spread
-    if kind == "selective" or seed % 2:
+    if kind in CAUSAL or seed % 2:
         return scores + causal_mask(keys, torch.device("cpu"))
     lengths = torch.tensor([keys, (keys + 1) // 2, 1])
     return scores + padding_mask(torch.arange(keys) < lengths[:, None])
@@ -87,7 +110,10 @@ def masked_scores(kind: str, keys: int, spread: float, seed: int = 0) -> Tensor:
 
 def made(kind: str, dtype: torch.dtype = torch.float64):
     torch.manual_seed(3)
-    return KINDS[kind]().to(dtype)
+    module = KINDS[kind]().to(dtype)
+    if kind == "sink":  # which begins at 0, as softmax-1
+        torch.nn.init.normal_(module.logit)
+    return module
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -138,7 +164,7 @@ def test_what_holds_for_every_row(seed, keys, spread, kind):
     assert all(one.grad is None or one.grad.isfinite().all() for one in module.parameters())
     if kind in SOFT:
         assert torch.allclose(sums, torch.ones_like(sums), atol=1e-5)
-    if kind == "softpick":
+    if kind in PARTIAL:
         assert (sums <= 1 + 1e-6).all()
     if kind != "differential":
         assert (weights >= 0).all()
@@ -164,6 +190,38 @@ def test_softpick_is_right_where_exponentials_overflow(shift):
     weights = Softpick()(scores)
     assert torch.allclose(weights, scores.softmax(-1), atol=1e-6)
     assert weights[3:].tolist() == [0, 0]
+
+
+def test_partial_rows_by_hand():
+    """Scores ln 2, ln 3 and a masked one; a row that sees nothing."""
+    scores = torch.tensor([math.log(2), math.log(3), -math.inf]).double()
+    assert Sink()(scores).tolist() == pytest.approx([2 / 6, 3 / 6, 0])
+    sink = Sink(1).double()
+    torch.nn.init.constant_(sink.logit, math.log(5))
+    assert sink(scores.view(1, 1, 1, 3)).flatten().tolist() == pytest.approx([2 / 10, 3 / 10, 0])
+    assert Sigmoid()(scores).tolist() == pytest.approx([2 / 4, 3 / 5, 0])
+    assert StickBreaking()(scores).tolist() == pytest.approx([2 / 3 / 4, 3 / 4, 0])
+    for module in (Sink(), Sigmoid(), StickBreaking()):
+        assert module(torch.full((4,), -math.inf)).tolist() == [0] * 4
+
+
+def test_argmax_is_the_mode_of_gumbel_with_the_gradient_of_softmax():
+    """In training and in evaluation; the first of equal scores; masked keys get nothing."""
+    random = torch.Generator().manual_seed(0)
+    scores = torch.randn(2, HEADS, 5, 5, generator=random).double() + causal_mask(
+        5, torch.device("cpu")
+    )
+    scores.requires_grad_()
+    upstream = torch.randn(scores.shape, generator=random).double()
+    weights = Argmax()(scores)
+    assert torch.equal(weights.round(), Gumbel().eval()(scores)) and close(
+        [weights], [weights.round()], 1e-12
+    )
+    assert torch.equal(Argmax().eval()(scores), Gumbel().eval()(scores))
+    (gradient,) = torch.autograd.grad((weights * upstream).sum(), scores)
+    (soft,) = torch.autograd.grad((scores.softmax(-1) * upstream).sum(), scores)
+    assert close([gradient], [soft], 1e-12)
+    assert Argmax()(torch.tensor([1.0, 2.0, 2.0, -math.inf])).tolist() == [0, 1, 0, 0]
 
 
 def test_length_scaled_rows_by_hand():
