@@ -11,7 +11,7 @@ from workflow.planning.plan import Plan
 from workflow.reporting.explorer.shown import ExplorerRun
 from workflow.reporting.page.page import write_page
 from workflow.reporting.publication.current import planned
-from workflow.reporting.publication.results import judged, published
+from workflow.reporting.publication.results import published, with_staleness
 from workflow.reporting.publication.weights import published_runs
 from workflow.runtime.errors import ReportingError
 from workflow.terminal import command
@@ -37,7 +37,7 @@ def of_published(args: argparse.Namespace) -> None:
     plan = command.plan_of(args)
     page = Path(plan.folder) / "explorer.html"
     folder = PUBLISHED / plan.scale
-    results = judged(published(folder), planned(plan))
+    results = with_staleness(published(folder), planned(plan))
     runs = published_runs(folder, results)
     if not runs:
         raise ReportingError(f"{folder}: no weights are published that count today.")

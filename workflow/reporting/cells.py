@@ -77,7 +77,7 @@ class LongForm:
 def record(**columns: Any) -> dict[str, Any]:
     """Return a row of the frame: numbers are rounded, columns that are not given are empty."""
     row = {name: empty() if empty else None for name, empty in _EMPTY.items()} | columns
-    return row | {name: rounded(row[name]) for name in NUMBERS}
+    return row | {name: six_digits(row[name]) for name in NUMBERS}
 
 
 def frame(records: Iterable[Cell]) -> pd.DataFrame:
@@ -140,7 +140,7 @@ def _read(line: Mapping[str, str], entry: Mapping[str, Any]) -> dict[str, Any]:
     return record(**{**line, "n": n, **behind})
 
 
-def rounded(value: float | str | None) -> float | str | None:
+def six_digits(value: float | str | None) -> float | str | None:
     """Return a value as its text says it: a number with the digits of `text`, None for ""."""
     return value_of(text(value))
 

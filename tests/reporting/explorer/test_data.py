@@ -206,7 +206,7 @@ def test_what_has_no_data_is_left_out_and_named(tiny, monkeypatch, capsys):
     asked = []
     monkeypatch.setattr(explore.command, "plan_of", lambda args: plan)
     monkeypatch.setattr(explore.command, "make_quietly", lambda *all, log: asked.append(all[0]))
-    monkeypatch.setattr(explore, "judged", lambda *_: {})
+    monkeypatch.setattr(explore, "with_staleness", lambda *_: {})
     monkeypatch.setattr(explore, "published", lambda *_: {})
     monkeypatch.setattr(explore, "planned", lambda *_: {})
     monkeypatch.setattr(explore, "published_runs", lambda *_: runs)

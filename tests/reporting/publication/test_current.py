@@ -9,7 +9,7 @@ from tests.equivalent import accept, line
 from tests.reporting.synthetic import Results
 from workflow.planning.equivalents import STATED
 from workflow.reporting.publication.current import ON_GPU, OTHER_ON_GPU, on_gpu, planned
-from workflow.reporting.publication.results import combine, given, judged, measured
+from workflow.reporting.publication.results import combine, given, measured, with_staleness
 from workflow.runtime.errors import ReportingError
 
 SOFT = "text_classification/sst_soft/seed-0"
@@ -34,7 +34,7 @@ def judged_after(
     result.run["device"] = device
     result.measures["evaluators"]["accuracy"]["code"] = names["measured"]
     accept(patch, *(line(names[old], names[new], *more) for old, new, *more in lines))
-    return judged({SOFT: result}, planned(results.plan))[SOFT].stale
+    return with_staleness({SOFT: result}, planned(results.plan))[SOFT].stale
 
 
 CHANGED = ("same bits", "2026-12-01", "changed")
@@ -90,8 +90,8 @@ def test_a_run_of_other_code_on_a_gpu_is_trained_again(
     now = planned(results.plan)
     with pytest.raises(ReportingError, match=rf"{OTHER_ON_GPU}; make forget RUN=\w+, run this"):
         given(results.plan, now)
-    old = judged({SOFT: measured(results.plan, SOFT)}, now)
+    old = with_staleness({SOFT: measured(results.plan, SOFT)}, now)
     assert old[SOFT].stale == OTHER_ON_GPU
     ran("1" * 16, "cpu")
     new = given(results.plan, now)
-    assert judged(combine(old, new), now)[SOFT].stale is None
+    assert with_staleness(combine(old, new), now)[SOFT].stale is None

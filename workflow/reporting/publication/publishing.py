@@ -32,10 +32,10 @@ from workflow.reporting.publication.results import (
     by_experiment,
     combine,
     given,
-    judged,
     lines_of,
     published,
     published_at,
+    with_staleness,
 )
 from workflow.reporting.publication.summary import headline_of
 from workflow.reporting.publication.weights import FOLDER as WEIGHTS
@@ -87,9 +87,10 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
     """
     scale, folder = plan.scale, to / plan.scale
     before = published(folder)
+    combined = combine(with_staleness(before, now), given(plan, now))
     results = {
         key: replace(result, path=published_at(folder, key))
-        for key, result in judged(combine(judged(before, now), given(plan, now)), now).items()
+        for key, result in with_staleness(combined, now).items()
     }
     if not results:
         where = Path(plan.folder) / "measures"
@@ -138,7 +139,7 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
 def stale_now(plan: Plan, to: Path, now: Now) -> dict[str, str]:
     """Return the published runs of a scale that count, but no longer would, with the reason."""
     before = published(to / plan.scale)
-    after = {key: result.stale for key, result in judged(before, now).items()}
+    after = {key: result.stale for key, result in with_staleness(before, now).items()}
     return {key: why for key, why in after.items() if why and not before[key].stale}
 
 

@@ -232,7 +232,7 @@ def combine(old: Mapping[str, RunResult], new: Mapping[str, RunResult]) -> dict[
     return dict(sorted(merged.items()))
 
 
-def judged(results: Mapping[str, RunResult], now: Now) -> dict[str, RunResult]:
+def with_staleness(results: Mapping[str, RunResult], now: Now) -> dict[str, RunResult]:
     """Return the results with `stale` as it is today.
 
     A run is stale when its variant is gone or made of something else today, or when the data of a

@@ -17,10 +17,10 @@ from workflow.reporting.publication.outputs import FactsSource, facts_at, make_a
 from workflow.reporting.publication.publishing import facts_told
 from workflow.reporting.publication.results import (
     RunResult,
-    judged,
     measured,
     planned_runs,
     published,
+    with_staleness,
 )
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.tables.corpora import Facts
@@ -145,7 +145,7 @@ def _by_variant(failed: Mapping[str, str]) -> dict[str, str]:
 
 def _counting(whole: Mapping[str, RunResult], now: Now) -> tuple[dict[str, RunResult], list[str]]:
     """Return the runs that count today, and which others don't and why."""
-    results = judged(whole, now)
+    results = with_staleness(whole, now)
     left_out = [f"{key}: {result.stale}" for key, result in results.items() if result.stale]
     return {key: result for key, result in results.items() if not result.stale}, left_out
 
