@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from model import normalizers
 from model.hugging_face import attend, register
 from model.normalizers.entmax15 import Entmax15
-from model.normalizers.rela import ReLA
 from tests.workflow.conftest import ROOT
 from tests.workflow.pages.guides import files
 
@@ -143,20 +142,20 @@ def test_generate_writes_the_same_with_a_cache_as_without(kind, name):
 
 @pytest.mark.parametrize("path", BY_PATH)
 def test_every_mechanism_trains_in_copies_of_each_layer(path):
-    name = f"saccade_{NAMES[path]}"
-    model = made("bert", name)
+    """With queries without a key; their gradient is finite, too."""
+    name, real = f"saccade_{NAMES[path]}", REAL.flip(1)
+    model = made("llama", name).eval()
     with torch.inference_mode():
-        run(model)
-    layers = [layer.attention.self for layer in model.bert.encoder.layer]
-    first, second = (getattr(layer, name) for layer in layers)
-    assert first is not second and type(first) is BY_PATH[path]
-    run(model)["logits"].square().sum().backward()
+        run(model, real)
+    first, second = (getattr(layer.self_attn, name) for layer in model.model.layers)
+    assert first is not second and type(first) is BY_PATH[path] and not first.training
+    assert model.train().training and first.training
+    run(model, real)["logits"].square().sum().backward()
     for own, other in zip(first.parameters(), second.parameters(), strict=True):
-        assert own is not other and own.grad.isfinite().all() and own.grad.any()
+        assert own is not other and own.grad.any()
     for parameter in model.parameters():
         assert parameter.grad is None or parameter.grad.isfinite().all()
     assert [getattr(one, "depth", None) for one in (first, second)] in ([0, 1], [None, None])
-    assert first.training and not model.eval().training and not first.training
 
 
 def test_what_is_learned_is_there_before_the_optimizer_is_made():
@@ -175,32 +174,33 @@ def test_what_is_learned_is_there_before_the_optimizer_is_made():
 
 
 SHAPE = (2, 4, 3, 5)
+FLOAT = torch.finfo(torch.float32).min
 
 
 def attended(mask: Tensor | None, path: str, **more: object) -> tuple[Tensor, ...]:
-    """Query, key and value of two heads, and what is read by a mechanism, with its weights."""
+    """Queries, keys and values of two heads each, what a mechanism reads, and its weights."""
     torch.manual_seed(0)
     query, key, value = torch.randn(2, 4, 3, 8), torch.randn(2, 2, 5, 8), torch.randn(2, 2, 5, 8)
     layer = nn.Identity().eval()
     with torch.no_grad():
-        return (
-            query,
-            key,
-            value,
-            *attend("own", {"path": path}, layer, query, key, value, mask, **more),
-        )
+        attend("own", {"path": path}, layer, query, key, value, mask, **more)
+    context, weights = attend("own", {"path": path}, layer, query, key, value, mask, **more)
+    context.square().sum().backward()
+    assert all(parameter.grad.isfinite().all() for parameter in layer.own.parameters())
+    return query, key, value, layer.own, context, weights
 
 
-@pytest.mark.parametrize("hidden", [torch.finfo(torch.float32).min, -torch.inf, None])
+@pytest.mark.parametrize("hidden", [FLOAT, torch.finfo(torch.bfloat16).min, -torch.inf, None])
 def test_masks_that_are_true_or_added_mean_the_same(hidden):
     seen = torch.rand(SHAPE) < 0.6
     seen[0, 0, 0] = False
     bias = torch.randn(SHAPE)
     mask = seen if hidden is None else bias.masked_fill(~seen, hidden)
     more = {"position_bias": bias} if hidden is None else {}
-    query, key, value, context, weights = attended(
-        mask, "model.normalizers.entmax15:Entmax15", scaling=0.7, **more
+    query, key, value, own, context, weights = attended(
+        mask, "model.normalizers.entmax_alpha:EntmaxAlpha", scaling=0.7, **more
     )
+    assert (own.alpha == 1.5).all()
     for b, h, t in torch.cartesian_prod(*map(torch.arange, SHAPE[:3])).tolist():
         scores = key[b, h // 2] @ query[b, h, t] * 0.7 + bias[b, h, t]
         row = torch.zeros(5)
@@ -211,13 +211,10 @@ def test_masks_that_are_true_or_added_mean_the_same(hidden):
 
 
 def test_a_step_after_reading_is_taken():
-    query, key, value, context, weights = attended(None, "model.normalizers.rela:ReLA")
-    torch.manual_seed(0)
+    query, key, value, own, context, weights = attended(None, "model.normalizers.rela:ReLA")
     keys, values = (states.repeat_interleave(2, dim=1) for states in (key, value))
     assert torch.equal(weights, (query @ keys.mT * 8**-0.5).relu())
-    torch.randn(2, 4, 3, 8), torch.randn(2, 2, 5, 8), torch.randn(2, 2, 5, 8)
-    with torch.no_grad():
-        assert torch.allclose(context, ReLA(32).after(weights @ values).transpose(1, 2))
+    assert torch.equal(context, own.after(weights @ values).transpose(1, 2))
 
 
 def test_weights_in_half_precision_are_those_of_the_mechanism_rounded():
