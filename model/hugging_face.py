@@ -22,7 +22,7 @@ def register(name: str, path: str, **arguments: Any) -> None:
     Args:
         name: of the mechanism.
         path: `module:Name` of a function or class, from scores to weights.
-        arguments: of it; a layer adds its `heads`, `head_width` and `width`, where it has these.
+        arguments: of it. Where they leave out `heads`, `head_width` or `width`, a layer adds its.
 
     Raises:
         ValueError: the path names nothing, or another mechanism has the name.
@@ -99,8 +99,9 @@ def _mechanism(name: str, node: Node, layer: nn.Module, heads: int, value: Tenso
     """The layer's own mechanism, an attribute that its first pass makes."""
     if not hasattr(layer, name):
         width, learning = value.shape[-1], torch.is_grad_enabled()
+        sizes = {"heads": heads, "head_width": width, "width": heads * width}
         with torch.inference_mode(False), value.device:
-            mechanism = build(node, heads=heads, head_width=width, width=heads * width)
+            mechanism = build(node, **{size: sizes[size] for size in sizes.keys() - node.keys()})
         if isinstance(mechanism, nn.Module):
             if learning and [*mechanism.parameters()]:
                 raise RuntimeError(

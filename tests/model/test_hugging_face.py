@@ -177,15 +177,16 @@ SHAPE = (2, 4, 3, 5)
 FLOAT = torch.finfo(torch.float32).min
 
 
-def attended(mask: Tensor | None, path: str, **more: object) -> tuple[Tensor, ...]:
+def attended(mask: Tensor | None, node: dict, **more: object) -> tuple[Tensor, ...]:
     """Queries, keys and values of two heads each, what a mechanism reads, and its weights."""
     torch.manual_seed(0)
     query, key, value = torch.randn(2, 4, 3, 8), torch.randn(2, 2, 5, 8), torch.randn(2, 2, 5, 8)
     layer = nn.Identity().eval()
     with torch.no_grad():
-        attend("own", {"path": path}, layer, query, key, value, mask, **more)
-    context, weights = attend("own", {"path": path}, layer, query, key, value, mask, **more)
-    context.square().sum().backward()
+        attend("own", node, layer, query, key, value, mask, **more)
+    context, weights = attend("own", node, layer, query, key, value, mask, **more)
+    if context.requires_grad:
+        context.square().sum().backward()
     assert all(parameter.grad.isfinite().all() for parameter in layer.own.parameters())
     return query, key, value, layer.own, context, weights
 
@@ -198,7 +199,7 @@ def test_masks_that_are_true_or_added_mean_the_same(hidden):
     mask = seen if hidden is None else bias.masked_fill(~seen, hidden)
     more = {"position_bias": bias} if hidden is None else {}
     query, key, value, own, context, weights = attended(
-        mask, "model.normalizers.entmax_alpha:EntmaxAlpha", scaling=0.7, **more
+        mask, {"path": "model.normalizers.entmax_alpha:EntmaxAlpha"}, scaling=0.7, **more
     )
     assert (own.alpha == 1.5).all()
     for b, h, t in torch.cartesian_prod(*map(torch.arange, SHAPE[:3])).tolist():
@@ -211,10 +212,18 @@ def test_masks_that_are_true_or_added_mean_the_same(hidden):
 
 
 def test_a_step_after_reading_is_taken():
-    query, key, value, own, context, weights = attended(None, "model.normalizers.rela:ReLA")
+    node = {"path": "model.normalizers.rela:ReLA"}
+    query, key, value, own, context, weights = attended(None, node)
     keys, values = (states.repeat_interleave(2, dim=1) for states in (key, value))
     assert torch.equal(weights, (query @ keys.mT * 8**-0.5).relu())
     assert torch.equal(context, own.after(weights @ values).transpose(1, 2))
+
+
+@pytest.mark.parametrize(("given", "learned"), [({}, 4), ({"heads": None}, 0)])
+def test_an_argument_that_is_given_is_not_that_of_the_layer(given, learned):
+    """`Sink` is softmax-1 without heads, and learns a logit for each where it has them."""
+    *_, own, _, _ = attended(None, {"path": "model.normalizers.sink:Sink", **given})
+    assert sum(parameter.numel() for parameter in own.parameters()) == learned
 
 
 def test_weights_in_half_precision_are_those_of_the_mechanism_rounded():
