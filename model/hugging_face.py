@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from model.build import Node, build, locate
+from model.normalizers.selective import Selective
 
 
 def register(name: str, path: str, **arguments: Any) -> None:
@@ -62,12 +63,15 @@ def attend(
         What is read (B, T, H, K), and the weights (B, H, T, S), 0 for a query without a key.
 
     Raises:
-        ValueError: attention of this model has a part that mechanisms leave out.
+        ValueError: attention of this model has a part that mechanisms leave out, or the mechanism
+            needs queries that a cache leaves out.
     """
     for part in ("softcap", "s_aux", "sinks"):
         if more.get(part) is not None:
             raise ValueError(f"{name}: attention of this model has {part!r}; take another model.")
     mechanism = _mechanism(name, node, layer, query.shape[1], value)
+    if isinstance(mechanism, Selective) and query.shape[2] < key.shape[2]:
+        raise ValueError(f"{name} needs all queries at once: generate with use_cache=False.")
     groups = query.shape[1] // key.shape[1]
     key, value = key.repeat_interleave(groups, dim=1), value.repeat_interleave(groups, dim=1)
     scores = query @ key.mT * (query.shape[-1] ** -0.5 if scaling is None else scaling)

@@ -140,6 +140,14 @@ def test_generate_writes_the_same_with_a_cache_as_without(kind, name):
     assert torch.equal(with_cache, without) and with_cache.shape[1] > 5
 
 
+def test_selective_attention_is_refused_where_a_cache_leaves_queries_out():
+    name = f"saccade_{NAMES['model.normalizers.selective:Selective']}"
+    model, given = made("llama", name).eval(), {"input_ids": torch.arange(6)[None] + 3}
+    with pytest.raises(ValueError, match=f"{name} needs all queries at once.*use_cache=False"):
+        model.generate(**given, max_new_tokens=3, do_sample=False)
+    model.generate(**given, max_new_tokens=3, do_sample=False, use_cache=False)
+
+
 @pytest.mark.parametrize("path", BY_PATH)
 def test_every_mechanism_trains_in_copies_of_each_layer(path):
     """With queries without a key; their gradient is finite, too."""
