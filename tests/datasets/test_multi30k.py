@@ -43,6 +43,27 @@ def test_the_official_files(take, tmp_path):
     assert {path.name for path in (folder / "prepared").iterdir()} == {*announced["prepared"]}
 
 
+def test_all_test_sets_are_one_and_train_stays_as_it_is(take, tmp_path):
+    manifest = take({**RECIPE, "tests": "all"}, official())
+    folder = tmp_path / "data"
+    sets = ["test_2016", "test_2017", "test_2018", "test_coco"]
+    assert list(manifest["splits"]) == sorted(["train", "dev", "test", *sets])
+    for kind in ("source", "target", "raw"):
+        together = [line for split in sets for line in texts(folder, f"{split}.{kind}")]
+        assert texts(folder, f"test.{kind}") == together and len(together) == 8
+    assert {path.name for path in (folder / "encoded").iterdir()} == {
+        *files({**RECIPE, "tests": "all"})["encoded"]
+    }
+    take(RECIPE, official(), "as_published")
+    for name in ("train.tokens.npy", "dev.tokens.npy", "vocabulary.txt", "test_2016.tokens.npy"):
+        alone = tmp_path / "as_published" / "encoded" / name.replace("test_2016", "test")
+        assert (folder / "encoded" / name).read_bytes() == alone.read_bytes()
+
+
+def test_the_option_for_all_test_sets_is_no_part_of_other_recipes():
+    assert "tests" not in complete(RECIPE)
+
+
 def test_an_empty_line_in_dev_or_test_costs_one_pair(take):
     odd = {"val.en": b"One.\n\n", "test_2016_flickr.de": b"\nEin Mann.\n\n"}
     manifest = take(RECIPE, official(**odd))
@@ -69,6 +90,19 @@ def test_generated_pairs_have_a_lexicon(build, direction):
         assert {*written.split()} <= {row[side] for row in rows}
     nouns = {(row[0], row[1]) for row in rows if row[2] == "noun"}
     assert (("hund", "dog") if direction == "de_en" else ("dog", "hund")) in nouns
+
+
+def test_generated_pairs_have_two_test_sets(build, tmp_path):
+    out = build({**GENERATED, "tests": "all"})
+    assert examples(read_manifest(out / "encoded")) == {
+        **{"train": 120, "dev": 30, "test": 40},
+        **{"test_2016": 20, "test_2017": 20},
+    }
+    sets = [texts(out, f"{split}.source") for split in ("test_2016", "test_2017")]
+    assert texts(out, "test.source") == sets[0] + sets[1] and not {*sets[0]} & {*sets[1]}
+    one = build(GENERATED, "one")
+    assert texts(one, "test.source") == sets[0]
+    assert texts(one, "train.source") == texts(out, "train.source")
 
 
 def test_generated_words_stay_whole_with_enough_merges(build):

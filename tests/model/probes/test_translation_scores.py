@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from model.architectures.translation.beam_search import Beam
 from model.architectures.translation.encoder_decoder import EncoderDecoder
+from model.batches.corpus import Corpus
 from model.normalizers.softmax import Softmax
 from model.probes.measure import Subject
 from model.probes.quality.translation_scores import (
@@ -18,7 +19,7 @@ from model.probes.quality.translation_scores import (
     translation_scores,
     without_compounds,
 )
-from tests.model.corpora import CPU
+from tests.model.corpora import CPU, encoded
 from tests.model.parallel import write_parallel
 from tests.model.translators import hypotheses
 
@@ -50,6 +51,15 @@ class Scripted:
         return hypotheses(rows)
 
 
+class Copied:
+    """A search that gives back each source."""
+
+    def search(self, model, source, layout):
+        return hypotheses(
+            [ids[real].tolist() for ids, real in zip(source, layout.real, strict=True)]
+        )
+
+
 @pytest.fixture
 def corpus(tmp_path):
     return write_parallel(tmp_path / "c", {"train": TEST, "test": TEST})
@@ -71,6 +81,20 @@ def slow_bleu(hypotheses, references):
     precision = math.prod((right[n] / made[n]) ** 0.25 for n in range(1, 5))
     lengths = [sum(len(text.split()) for text in side) for side in (hypotheses, references)]
     return 100 * precision * min(1, math.exp(1 - lengths[1] / lengths[0]))
+
+
+def test_all_test_sets_of_a_corpus_are_scored_together_and_each_alone(tmp_path):
+    recipe = {
+        **{"dataset": "multi30k", "source": "generated", "tests": "all", "seed": 0},
+        **{"merges": 200, "train": 40, "dev": 5, "test": 6},
+    }
+    subject = Subject(torch.nn.Identity(), Corpus(encoded(tmp_path, recipe)), CPU, 0)
+    together, *alone = (
+        translation_scores(subject, Copied(), split) for split in ("test", "test_2016", "test_2017")
+    )
+    assert [one.scalars["bleu"]["n"] for one in (together, *alone)] == [12, 6, 6]
+    for kind in ("hypotheses", "references", "written"):
+        assert together.arrays[kind] == [text for one in alone for text in one.arrays[kind]]
 
 
 def test_hypotheses_are_in_the_order_of_the_split(corpus):
