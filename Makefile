@@ -34,7 +34,7 @@ BENCH_READY := $(VENV)-bench/.ready-$(TORCH)-$(shell cat envs/lock.txt $(BENCH_L
 # A variable of the command line that nothing here reads is a mistake, such as SCALES=lite.
 KNOWN := SHELL PYTHON VENV RESULTS TORCH LOCK TEST_LOCK CRATES_LOCK BENCH_LOCK CI MAKEFLAGS \
 	SCALE ONLY OVERLAY PARALLEL DEVICE LIST PROFILE JOBS MIRROR TO RUNS MINUTES FROM PUBLISHED \
-	SINCE ROW SEED RUN
+	SINCE ROW SEED RUN INPUT
 odd := $(firstword $(filter-out $(KNOWN),$(foreach name,$(.VARIABLES),\
 	$(if $(findstring command line,$(origin $(name))),$(name)))))
 ifneq ($(odd),)
@@ -69,7 +69,7 @@ mirror = $(call given,MIRROR,--mirror)
 overlay = $(call given,OVERLAY,--configfile)
 SACCADE := $(VENV)/bin/python -m workflow
 
-.PHONY: help demo plan run mirror bundle merge so-far explore equivalent reproduce test quick style lint unit dry-runs offline proofs crates slurm bench publish verify mend forget gc clean
+.PHONY: help demo plan run mirror bundle merge so-far explore use equivalent reproduce test quick style lint unit dry-runs offline proofs crates slurm bench publish verify mend forget gc clean
 
 ##@ Start
 
@@ -106,6 +106,9 @@ so-far: $(READY)  ## Report what is done, training nothing: make so-far SCALE=li
 
 explore: $(READY)  ## Make a page of models to try: make explore SCALE=lite [OVERLAY= PUBLISHED=1]
 	@$(SACCADE) explore $(scale) $(results) $(mirror) $(overlay) $(if $(PUBLISHED),--published)
+
+use: $(READY)  ## Give lines to a trained model: make use RUN=experiment/variant/seed-0 [INPUT=]
+	@$(SACCADE) use "$(RUN)" $(scale) $(results) $(mirror) $(overlay) $(call given,INPUT,--input)
 
 equivalent: $(READY)  ## Prove that new code computes what old code did: make equivalent SINCE=COMMIT
 	@$(SACCADE) equivalent --since "$(SINCE)" $(call given,ONLY,--only) $(device)

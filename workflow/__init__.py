@@ -1,8 +1,8 @@
 """From raw data to tables: everything around `model`.
 
 From the ground up: `runtime`, `validation`, `files`, `datasets`, `definitions`, `planning`, `lent`
-and `equivalence`, `reporting`, `terminal`, `scripts`, `commands`. Each imports only what stands
-before it here, and of `model` what it needs.
+and `equivalence`, `reporting`, `terminal`, `scripts`, `trained`, `commands`. Each imports only what
+stands before it here, and of `model` what it needs.
 """
 
 from pathlib import Path

@@ -42,10 +42,23 @@ class RoundedWeights:
 
 
 def read_weights(run: ExplorerRun, words: Words) -> RoundedWeights:
-    """Read the weights of a run, of all words or the kept ones.
+    """Read the weights of a run, of all words or the kept ones, as `read_model` does."""
+    model = read_model(run, words)
+    rounded = {name: one.half().numpy() for name, one in model.state_dict().items()}
+    parts = _embeddings(model)
+    positions = {
+        f"{name}.position": part.position.numpy()
+        for name, part in parts.items()
+        if f"{name}.position" not in rounded
+    }
+    return RoundedWeights(rounded, positions, [*parts])
+
+
+def read_model(run: ExplorerRun, words: Words) -> nn.Module:
+    """Read the trained model of a run, with all words or the kept ones.
 
     Raises:
-        Damaged: their file can't be read.
+        Damaged: the file of its weights can't be read.
         ReportingError: they are of another model.
     """
     path, prefix = run.weights, run.prefix
@@ -55,20 +68,17 @@ def read_weights(run: ExplorerRun, words: Words) -> RoundedWeights:
         raise Damaged(path, f"{path} cannot be read ({error})") from None
     given = {name[len(prefix) :]: one for name, one in every.items() if name.startswith(prefix)}
     model: nn.Module = build(run.record["spec"]["model"], vocabulary_size=len(words.texts))
-    names = [name for name, part in model.named_modules() if isinstance(part, Embedding)]
-    tables = {f"{name}.token.weight" for name in names}
+    tables = {f"{name}.token.weight" for name in _embeddings(model)}
     kept = {name: _kept(one, words) if name in tables else one for name, one in given.items()}
     try:
         load_weights(model, kept, str(path))
     except TrainingFailed as error:
         raise ReportingError(str(error)) from None
-    rounded = {name: one.half().numpy() for name, one in model.state_dict().items()}
-    positions = {
-        f"{name}.position": part.position.numpy()
-        for name, part in model.named_modules()
-        if isinstance(part, Embedding) and f"{name}.position" not in rounded
-    }
-    return RoundedWeights(rounded, positions, names)
+    return model.eval()
+
+
+def _embeddings(model: nn.Module) -> dict[str, Embedding]:
+    return {name: part for name, part in model.named_modules() if isinstance(part, Embedding)}
 
 
 def _kept(table: Tensor, words: Words) -> Tensor:

@@ -1,0 +1,80 @@
+"""`python -m workflow use` answers each line, and says which line it can't answer."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.trained.conftest import LANGUAGE, REVIEWS, TRANSLATION, plan
+from workflow.__main__ import main
+from workflow.planning.plan import Plan
+
+__all__ = ["plan"]
+
+
+def use(plan: Plan, key: str, file: Path, text: str, *options: str) -> None:
+    """Give a text to a model."""
+    file.write_bytes(text.encode())
+    main(["use", key, "--scale", "demo", "--results", plan.results, "--input", str(file), *options])
+
+
+def test_lines_are_answered_in_their_order(
+    plan: Plan, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(plan, REVIEWS, tmp_path / "lines", "A film ☃.\n\n  \r\nthe blorp film")
+    said, warned = capsys.readouterr()
+    first, *empty, last = said.splitlines()
+    assert empty == ["", ""] and len(said.splitlines()) == 4
+    for line in (first, last):
+        label, *shares = line.split("\t")
+        by_label = dict(share.split(" ") for share in shares)
+        assert label == max(by_label, key=by_label.__getitem__)
+        assert sum(map(float, by_label.values())) == pytest.approx(1, abs=2e-4)
+    assert "line 1: read as <unk>:" in warned and "☃" in warned
+    assert "line 4: read as <unk>: " in warned and "blorp" in warned
+
+
+def test_log_probabilities_stand_beside_symbols(
+    plan: Plan, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(plan, LANGUAGE, tmp_path / "lines", "(1)\n")
+    columns = [column.split(" ") for column in capsys.readouterr().out.strip().split("\t")]
+    assert [symbol for symbol, _ in columns] == ["(", "1", ")"]
+    assert all(float(found) < 0 for _, found in columns)
+
+
+def test_json_has_what_is_asked_for(
+    plan: Plan, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(plan, LANGUAGE, tmp_path / "lines", "( 1 )\n", "--json")
+    plain = json.loads(capsys.readouterr().out)
+    assert [*plain] == ["tokens", "log_probabilities"]
+    use(plan, TRANSLATION, tmp_path / "lines", "a man\n", "--attention", "--field", "--importance")
+    found = json.loads(capsys.readouterr().out)
+    S, T = len(found["tokens"]), len(found["target"])
+    assert [*found["attention"]] == ["encoder", "decoder", "cross"]
+    for name in ("field", "importance"):
+        assert (len(found[name]), len(found[name][0])) == (T, S)
+    layer, *_ = found["attention"]["cross"]
+    assert (len(layer[0]), len(layer[0][0])) == (T, S) and isinstance(found["translation"], str)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("(1)\n(?)\n", 'line 2: "?" is no symbol of the data'), ("(" * 64, "line 1: 65 tokens are")],
+)
+def test_a_line_that_cannot_be_read_is_named(
+    plan: Plan, tmp_path: Path, text: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        use(plan, LANGUAGE, tmp_path / "lines", text)
+    assert f"error: {said}" in f"{ended.value}{capsys.readouterr().err}"
+
+
+def test_a_missing_file_is_named(
+    plan: Plan, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        use(plan, LANGUAGE, tmp_path / "lines", "(1)", "--input", str(tmp_path / "none"))
+    said = f"{ended.value}{capsys.readouterr().err}"
+    assert f"INPUT={tmp_path / 'none'}: No such file or directory; name a file of lines" in said

@@ -1,0 +1,77 @@
+"""Give lines of text to a trained model, which translates, classifies or weighs them.
+
+An empty line stays empty. Words that the model does not know are said on standard error.
+"""
+
+import argparse
+import json
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from workflow.commands import explore
+from workflow.runtime.errors import InputError
+from workflow.terminal import command
+
+ON_DEMAND = ("attention", "field", "importance")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    command.share(parser, "--scale", "--results", "--mirror", "--configfile")
+    parser.add_argument("run", help="<experiment>/<variant>/seed-<n>, or an identity")
+    parser.add_argument("--input", type=Path, help="file of lines; else standard input")
+    parser.add_argument("--json", action="store_true", help="a JSON object a line")
+    for name in ON_DEMAND:
+        parser.add_argument(f"--{name}", action="store_true", help=f"with {name}, as JSON")
+
+
+def main(args: argparse.Namespace) -> None:
+    """Answer line by line."""
+    # What computes is slow to import; a wrong argument doesn't wait for it.
+    from workflow.trained.finding import find
+    from workflow.trained.model import model_of
+
+    plan = command.plan_of(args)
+    run = find(plan, args.run)
+    with redirect_stdout(sys.stderr):
+        explore.encode(plan, [run], args)
+    model, asked = model_of(plan, run), [name for name in ON_DEMAND if getattr(args, name)]
+    try:
+        # Bytes that are no text become a sign that no model knows.
+        stream = open(args.input or 0, encoding="utf-8", errors="replace", newline="\n")  # noqa: SIM115
+    except OSError as error:
+        raise InputError(f"INPUT={args.input}: {error.strerror}; name a file of lines") from None
+    for number, text in enumerate(stream, start=1):
+        try:
+            reading = model.read(text.rstrip("\r\n")) if text.strip() else None
+            as_json = args.json or asked
+            print((in_json(reading, asked) if as_json else in_text(reading)) if reading else "")
+        except InputError as error:
+            raise InputError(f"line {number}: {error}") from None
+        if reading and reading.unknown:
+            print(f"line {number}: read as <unk>: {', '.join(reading.unknown)}", file=sys.stderr)
+
+
+def in_json(reading: Any, asked: list[str]) -> str:
+    """Return a reading as a JSON object, with what is asked for."""
+    more: dict[str, Any] = {name: getattr(reading, name) for name in asked}
+    for name, value in more.items():
+        if name == "attention":
+            more[name] = {place: [one.tolist() for one in it] for place, it in value.items()}
+        else:
+            more[name] = value().tolist()
+    return json.dumps({"tokens": reading.tokens, **reading.prediction, **more}, ensure_ascii=False)
+
+
+def in_text(reading: Any) -> str:
+    """Return the prediction of a reading, its columns between tabs."""
+    said = reading.prediction
+    if "translation" in said:
+        return str(said["translation"])
+    if "label" in said:
+        return "\t".join(
+            [said["label"], *(f"{k} {p:.4f}" for k, p in said["probabilities"].items())]
+        )
+    found = zip(reading.tokens[1:], said["log_probabilities"], strict=True)
+    return "\t".join(f"{token} {share:.4f}" for token, share in found)
