@@ -187,7 +187,7 @@ CHANGED: dict[str, Change] = {
     "a default value": "def f(a, b=«c.x|c.y»):  #!\n    return a",
     "a decorator": "@«a|b»  #!\ndef f(x):\n    return x",
     "a method": (
-        "class f:\n    def a(self):\n        return «self.b|self.c»()  #!\n    def b(self): return 1"
+        "class f:\n    def a(self):\n        return self.«b|c»()  #!\n    def b(self): return 1"
     ),
     "a method that is added": (
         "class f:\n    def a(self): return 1«|\n    def b(self):  #!\n        return 2  #!»"

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -190,6 +191,15 @@ def test_a_result_of_another_run_is_not_whole(entry):
     said: list[str] = []
     assert not other.whole(said.append) and not entry.whole(said.append)
     assert "is of run 0123456789abcdef" in said[0] and len(said) == 1
+
+
+def test_a_file_in_the_place_of_a_result_is_set_aside(entry):
+    put(entry.claim())
+    shutil.rmtree(entry.result)
+    entry.result.write_text("no folder")
+    said: list[str] = []
+    assert not entry.whole(said.append) and "counts as not finished" in said[0]
+    assert not entry.result.exists()
 
 
 def test_an_error_while_the_result_is_written_leaves_none(entry):

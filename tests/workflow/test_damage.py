@@ -1,10 +1,12 @@
-"""What is damaged is named, set aside and made anew, as it was, by the same command."""
+"""What is damaged is named, set aside and made anew, as it was, by the same command.
+
+`tests/runtime` and `tests/scripts` try every kind of damage to a run in the store.
+"""
 
 import json
 import os
 import shutil
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -32,13 +34,6 @@ def outputs(project, run: str) -> Path:
     return project.root / "results/demo/runs" / run
 
 
-def drop_outputs(project, run: str) -> None:
-    """Delete what was trained and measured of a run; its spec stays."""
-    for name in ("weights.safetensors", "history.jsonl", "run.json"):
-        (outputs(project, run) / name).unlink()
-    drop_measures(project, run)
-
-
 def drop_measures(project, run: str) -> None:
     """Delete what was measured of a run, in the store too."""
     (project.root / f"results/demo/measures/{run}.json").unlink()
@@ -61,62 +56,8 @@ def early(path: Path) -> None:
     flip(path, 8 * 20 + 2)
 
 
-def as_a_file(path: Path) -> None:
-    """Put a file in the place of a folder."""
-    shutil.rmtree(path)
-    path.write_text("no folder")
-
-
 STAGES = ("raw", "prepared", "encoded")
 WEIGHTS = "weights.safetensors"
-STORED: list[tuple[str, Callable[[Path], object]]] = [
-    (WEIGHTS, sign), (WEIGHTS, Path.unlink), ("run.json", early), ("", as_a_file),
-]  # fmt: skip
-"""What is tried of each kind; `tests/runtime` tries every bit, cut and file."""
-
-
-@pytest.mark.parametrize(("name", "damage"), STORED)
-def test_a_damaged_result_in_the_store_is_trained_again(project, name, damage):
-    weights, before = project.weights(SOFT), measured(project, SOFT)
-    drop_outputs(project, SOFT)
-    damage(entry(project, SOFT) / "result" / name)
-    done = project.snakemake("toy_language")
-    assert f"train {SOFT}" in done.jobs
-    assert "and the run counts as not finished" in project.log("train", SOFT)
-    assert project.weights(SOFT) == weights
-    assert measured(project, SOFT) == before
-    assert not list(entry(project, SOFT).glob("*.damaged")), "gone once there is a new one"
-
-
-def test_the_result_of_another_run_is_not_taken_for_this_ones(project):
-    weights = project.weights(SOFT)
-    drop_outputs(project, SOFT)
-    shutil.rmtree(entry(project, SOFT) / "result")
-    shutil.copytree(entry(project, TUNED) / "result", entry(project, SOFT) / "result")
-    project.snakemake("toy_language")
-    assert f"is of run {identity(project, TUNED)}" in project.log("train", SOFT)
-    assert project.weights(SOFT) == weights
-
-
-def test_a_child_of_a_damaged_parent_has_the_weights_that_it_had(project):
-    weights = project.weights(TUNED)
-    drop_outputs(project, SOFT)
-    sign(entry(project, SOFT) / "result" / WEIGHTS)
-    project.command("forget", "--results", "results", "--run", identity(project, TUNED))
-    project.snakemake("toy")
-    assert project.weights(TUNED) == weights
-
-
-@pytest.mark.parametrize(("name", "damage"), [(WEIGHTS, sign), ("run.json", early)])
-def test_a_damaged_output_is_restored_from_the_store(project, name, damage):
-    path, before = outputs(project, SOFT) / name, measured(project, SOFT)
-    whole = path.read_bytes()
-    drop_measures(project, SOFT)
-    damage(path)
-    project.snakemake("toy_language")
-    assert "it is restored from the store" in project.log("measure", SOFT)
-    assert path.read_bytes() == whole
-    assert measured(project, SOFT) == before
 
 
 def test_what_is_damaged_in_both_places_is_set_aside_and_trained_by_the_same_command(project):
@@ -130,16 +71,6 @@ def test_what_is_damaged_in_both_places_is_set_aside_and_trained_by_the_same_com
     done = project.snakemake("toy_language")
     assert done.trained == [SOFT]
     assert project.weights(SOFT) == weights
-    assert measured(project, SOFT) == before
-
-
-def test_a_damaged_measure_in_the_store_is_measured_again(project):
-    before = measured(project, SOFT)
-    [kept] = (entry(project, SOFT) / "measures").iterdir()
-    kept.write_text(kept.read_text().replace('"nll"', '"mll"'))
-    (project.root / f"results/demo/measures/{SOFT}.json").unlink()
-    project.snakemake("toy_language")
-    assert "and measured again" in project.log("measure", SOFT)
     assert measured(project, SOFT) == before
 
 

@@ -9,19 +9,7 @@ from pathlib import Path
 
 import pytest
 
-PROGRAMS = (
-    "bash",
-    "cat",
-    "cut",
-    "env",
-    "git",
-    "make",
-    "python3",
-    "sed",
-    "sh",
-    "sha256sum",
-    "which",
-)
+PROGRAMS = "bash cat cut env git make python3 sed sh sha256sum which"
 """What make and its recipes start."""
 
 
@@ -134,10 +122,7 @@ def test_a_variable_that_nothing_reads_is_refused(venv, given, near):
 @pytest.mark.parametrize(
     ("name", "value", "sign"),
     [
-        *(
-            ("RESULTS", value, value[1])
-            for value in ('a"b', "a`touch X`", "a$(shell touch X)", "a\\b")
-        ),
+        *(("RESULTS", it, it[1]) for it in ('a"b', "a`touch X`", "a$(shell touch X)", "a\\b")),
         ("SCALE", 'demo"; touch X; "', '"'),
         ("ONLY", "toy; touch X", ";"),
         ("VENV", ".venv; touch X; #", ";"),
@@ -183,7 +168,7 @@ def test_a_profile_of_slurm_without_slurm_is_a_sentence(fresh, venv, tmp_path, m
     """`sinfo` that fails stands for a machine with Slurm's programs and no Slurm."""
     commands = tmp_path / "commands"
     commands.mkdir()
-    for name in PROGRAMS:
+    for name in PROGRAMS.split():
         if path := shutil.which(name):
             (commands / name).symlink_to(path)
     for name in ("sinfo", "squeue", "sacct") if there else ():
@@ -283,12 +268,9 @@ def test_the_kind_of_torch_is_remembered(fresh, tmp_path, torch):
     assert f"--torch {cuda} --lock envs/lock-cuda.txt" in said
 
 
-def test_ci_takes_torch_of_the_default_index(fresh, tmp_path, monkeypatch):
+def test_ci_skips_nothing_and_takes_torch_of_the_default_index(fresh, tmp_path, monkeypatch):
+    script = Path(__file__).resolve().parents[2] / ".ci/run"
+    assert "export CI=1\nmake test\n" in script.read_text()
     monkeypatch.setenv("CI", "1")
     said = Environment(fresh, tmp_path / "venv", "cpu").make("-n", "plan", f"VENV={tmp_path}/none")
     assert "--torch lock " in said
-
-
-def test_ci_skips_nothing():
-    script = Path(__file__).resolve().parents[2] / ".ci/run"
-    assert "export CI=1\nmake test\n" in script.read_text()

@@ -11,7 +11,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm
 
 from workflow.reporting.figures.drawn import drawn
-from workflow.reporting.figures.style import INK, grid, name_ends, rendered, styled
+from workflow.reporting.figures.style import INK, grid, rendered, styled
 
 
 def test_lines_bars_points_and_shades_are_read() -> None:
@@ -22,6 +22,7 @@ def test_lines_bars_points_and_shades_are_read() -> None:
     left.errorbar([5, 6], [0.5, 0.25], yerr=[[0.1, 0.1], [0.1, 0.1]], label="with errors")
     left.bar([1, 2], [3, 4], label="bars")
     left.scatter([8, 9], [-1, -2], label="cloud")
+    right.plot([1, 2], [3, 4])  # without any label
     right.imshow([[1.0, 0.5], [0.25, 0.125]])
     right.imshow(np.zeros((2, 2, 3)))  # a picture
     assert drawn(figure) == [
@@ -29,15 +30,10 @@ def test_lines_bars_points_and_shades_are_read() -> None:
         ("left", "with errors", "5 6", "0.5 0.25"),
         ("left", "bars", "1 2", "3 4"),
         ("left", "cloud", "8 9", "-1 -2"),
+        ("", "", "1 2", "3 4"),
         ("", "", "0", "1 0.5"),
         ("", "", "1", "0.25 0.125"),
     ]
-
-
-def test_lines_without_any_label_are_read() -> None:
-    figure, axes = plt.subplots()
-    axes.plot([1, 2], [3, 4])
-    assert drawn(figure) == [("", "", "1 2", "3 4")]
 
 
 def test_an_svg_is_slim_and_keeps_its_texts_and_looks() -> None:
@@ -91,14 +87,3 @@ def test_numbers_of_logarithmic_axes_are_powers() -> None:
     texts = "".join("".join(svg.itertext()).split())
     assert "$" not in texts
     assert "10\N{MINUS SIGN}4" in texts and "102" in texts
-
-
-def test_names_at_the_ends_of_lines_do_not_overlap() -> None:
-    figure, (axes,) = grid(1, 1, 2)
-    axes.set_ylim(0, 100)
-    ends = [(100.0, "a", "#111111"), (99.0, "b", "#222222"), (1.0, "c", "#333333")]
-    name_ends(axes, ends)
-    figure.canvas.draw()
-    boxes = {text.get_text(): text.get_window_extent() for text in axes.texts}
-    assert boxes["b"].y1 <= boxes["a"].y0 and boxes["c"].y1 < boxes["b"].y0
-    assert boxes["a"].x0 > axes.get_window_extent().x1

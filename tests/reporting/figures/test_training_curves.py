@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from tests.reporting.synthetic import one_run
 from workflow.reporting.figures import curves
 from workflow.reporting.figures.panels import Panel, Series
-from workflow.reporting.figures.style import MECHANISMS, OTHERS
+from workflow.reporting.figures.style import MECHANISMS
 from workflow.reporting.measures import EvaluatedRun
 
 STEPS = [10, 20, 30]
@@ -88,13 +88,6 @@ def test_ends_of_the_axis_hide_nothing(low: int, high: int, reached: tuple[int, 
     assert figure.axes[0].get_ylim() == expected
 
 
-def test_names_are_written_once_in_a_row_of_the_same() -> None:
-    a, b = (Panel(name, [series(FIVE, "x"), series(FIVE, "y")]) for name in "ab")
-    c, d = Panel("c", [series(FIVE, "x")]), Panel("d", [series(FIVE, "y")])
-    found = [names(axes) for axes in drawn([a, b, c, d]).axes]
-    assert [sorted(one) for one in found] == [[], ["x", "y"], ["x"], ["y"]]
-
-
 def test_panels_of_one_label_share_their_height_and_others_do_not() -> None:
     low, high = [run(0, [1, 2, 3])], [run(0, [50, 60, 70])]
     panels = [Panel("a", [series(low)]), Panel("b", [series(high)]), Panel("c", [series(high)])]
@@ -140,27 +133,6 @@ def test_runs_are_aligned_at_the_points_that_all_have() -> None:
     assert list(thin[1].get_ydata()) == [5, 7, 9]
 
 
-def test_panels_of_the_same_variants_share_their_width_and_have_their_own_label() -> None:
-    late = series([run(0, [0.1, 0.2], [5, 90])], "late")
-    other = Series("other", "other", {"array": "probe.accuracy"}, FIVE, None)
-    panels = [Panel("a", [series(FIVE)]), Panel("b", [late]), Panel("c", [other])]
-    figure = drawn(panels, label={"a": "accuracy (%)", "b": "share", "c": "other"}, columns=3)
-    first, second, third = figure.axes
-    assert first.get_xlim() == second.get_xlim()
-    low, high = first.get_xlim()
-    assert low < 5 and high > 90
-    assert (first.get_ylabel(), second.get_ylabel()) == ("accuracy (%)", "share")
-    low, high = third.get_xlim()
-    assert 5 < low < 10 and 30 < high < 35
-
-
-def test_a_series_that_was_not_run_keeps_its_look_free() -> None:
-    figure = drawn([Panel("p", [series([], "other"), series(FIVE)])])
-    (middle,) = bold(figure.axes[0])
-    assert middle.get_color() == OTHERS[1][0]
-    assert words(figure).endswith("Not run: other.")
-
-
 def test_what_values_are_held_against_is_a_thin_line() -> None:
     runs = [run(seed, [9, 8, 7]) for seed in range(5)]
     for seed, one in enumerate(runs):
@@ -184,10 +156,7 @@ def test_what_has_one_value_a_run_is_a_level_line() -> None:
         one.evaluators["probe"]["scalars"]["chance"] = {"value": 4 + seed}
     level = {"probe.accuracy": "probe.chance"}
     (axes,) = drawn([Panel("p", [series(runs)])], baseline=level).axes
-    assert [list(axes.lines[-1].get_xdata()), list(axes.lines[-1].get_ydata())] == [
-        STEPS,
-        [6] * 3,
-    ]
+    assert [list(axis) for axis in axes.lines[-1].get_data()] == [STEPS, [6] * 3]
     for one in runs:
         one.evaluators["probe"]["arrays"]["chance"] = [1, 2, 3]
     (axes,) = drawn([Panel("p", [series(runs)])], baseline=level).axes

@@ -65,16 +65,11 @@ def test_of_a_long_sentence_the_words_around_the_marked_one_are_drawn() -> None:
 
 def test_heat_maps_stand_side_by_side() -> None:
     layer = {"array": "cross_bottom"}
-    one, two = (
-        series("softmax", maps(), **layer),
-        series("top-k", maps(cross_bottom=[[1, 0, 0]] * 3), **layer),
-    )
-    figure = heat_maps.draw([EMPTY, Panel("De-En, first layer", [one, two])])
+    one = series("softmax", maps(), **layer)
+    two = series("top-k", maps(cross_bottom=[[1, 0, 0]] * 3), **layer)
+    figure = heat_maps.draw([EMPTY, Panel("first", [one, two])])
     left, right, *_ = figure.axes
-    assert [axes.get_title() for axes in (left, right)] == [
-        "De-En, first layer: softmax",
-        "De-En, first layer: top-k",
-    ]
+    assert [axes.get_title() for axes in (left, right)] == ["first: softmax", "first: top-k"]
     assert np.array_equal(left.images[0].get_array(), CROSS)  # type: ignore[arg-type]
     assert [tick.get_text() for tick in left.get_xticklabels()] == SOURCE
     assert [tick.get_text() for tick in left.get_yticklabels()] == TARGET

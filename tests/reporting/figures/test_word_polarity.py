@@ -15,11 +15,8 @@ def panel(arrays) -> Panel:
 
 
 def test_every_word_is_written_with_its_counts():
-    figure = draw(
-        [panel({"word": ["good", "bad"], "counts": [[2, 0], [0.5, 1.004]]}), panel(None)],
-        **ASKED,
-    )
-    left, right = figure.axes
+    counted = {"word": ["good", "bad"], "counts": [[2, 0], [0.5, 1.004]]}
+    left, right = draw([panel(counted), panel(None)], **ASKED).axes
     assert [text.get_text() for text in left.texts] == ["2", "0", "0.5", "1"]
     assert [text.get_text() for text in left.get_yticklabels()] == ["good", "bad"]
     assert [text.get_text() for text in left.get_xticklabels()] == ["yes", "no"]
