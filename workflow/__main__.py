@@ -8,7 +8,7 @@ from pathlib import Path
 from workflow.runtime.errors import nearest
 from workflow.runtime.failure import exit_on_user_error
 from workflow.runtime.fork_server import say_interrupted
-from workflow.terminal.command import Parser
+from workflow.terminal.arguments import Parser
 
 PROGRAM = "python -m workflow"
 

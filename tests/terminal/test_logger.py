@@ -86,10 +86,8 @@ def test_a_terminal_has_one_line_that_is_drawn_anew(clock, monkeypatch):
         made.close()
     said = read_all(ours)
     drawn = said.split(logger.ERASED)
-    assert drawn[1:3] == [
-        "0 of 1 jobs done",
-        "0 of 1 jobs done; 1 running, longest train seed-0 (0 s)",
-    ]
+    running = "0 of 1 jobs done; 1 running, longest train seed-0 (0 s)"
+    assert drawn[1:3] == ["0 of 1 jobs done", running]
     assert drawn[3] == "disk is full\r\n"
     assert said.endswith(logger.ERASED)
 

@@ -52,7 +52,7 @@ from workflow.runtime.failure import exit_on_user_error
 from workflow.runtime.integrity import check_files, with_checksum, write_archive
 from workflow.runtime.provenance import commit
 from workflow.runtime.store import Entry, read_result
-from workflow.terminal import command
+from workflow.terminal import arguments
 
 PROGRAMS = ("train", "record", "measure")
 THERE = "results"
@@ -63,19 +63,19 @@ PackedFiles = dict[str, Path | bytes]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    command.share(parser, "--scale", "--results", "--mirror", "--configfile")
+    arguments.share(parser, "--scale", "--results", "--mirror", "--configfile")
     parser.add_argument("--runs", nargs="*", default=[], help="EXPERIMENT/VARIANT[/seed-N], with *")
     parser.add_argument("--to", default="", help="file to write, such as bundle.tar")
     most = "leave out what takes more"
-    parser.add_argument("--minutes", type=command.minutes, default=math.inf, help=most)
+    parser.add_argument("--minutes", type=arguments.minutes, default=math.inf, help=most)
 
 
 def main(args: argparse.Namespace) -> None:
     """Make the data of the runs, and pack them."""
     check(args.to)
-    plan, settings = command.plan_of(args), command.settings(args)
+    plan, settings = arguments.plan_of(args), arguments.settings(args)
     runs = chosen(plan, [pattern for text in args.runs for pattern in text.split()])
-    if command.make_quietly(data(plan, runs), settings, args.configfile, leave_out="all"):
+    if arguments.make_quietly(data(plan, runs), settings, args.configfile, leave_out="all"):
         sys.exit("error: the data can't be made, as said above; the same command tries again.")
     with exit_on_user_error(Path(plan.results)), file_named(ROOT, args.configfile, settings):
         there = configured(ROOT, args.configfile, **settings | {"results": THERE})

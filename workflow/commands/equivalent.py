@@ -18,7 +18,7 @@ from workflow.equivalence.proof import Proof, prove
 from workflow.equivalence.sides import CodeKind, Sides
 from workflow.planning.equivalents import FILE, STATED, EquivalenceLine, Equivalents
 from workflow.runtime.errors import InputError
-from workflow.terminal import command
+from workflow.terminal import arguments
 
 CHAIN = 3
 """From so many proofs one after the other on, the first code is compared with the last."""
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="prove the newest lines again, while time lasts, and an older one",
     )
     parser.add_argument("--only", default="", help="part of the name of what is to be proven")
-    device = command.one_of("cpu", "cuda")
+    device = arguments.one_of("cpu", "cuda")
     parser.add_argument("--device", default="cpu", type=device, help="to compute on")
 
 

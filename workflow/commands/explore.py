@@ -14,11 +14,11 @@ from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.results import published, with_staleness
 from workflow.reporting.publication.weights import published_runs
 from workflow.runtime.errors import ReportingError
-from workflow.terminal import command
+from workflow.terminal import arguments
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    command.share(parser, "--scale", "--results", "--mirror", "--configfile")
+    arguments.share(parser, "--scale", "--results", "--mirror", "--configfile")
     parser.add_argument("--published", action="store_true", help="of published weights")
 
 
@@ -34,7 +34,7 @@ def main(args: argparse.Namespace) -> None:
 
 def of_published(args: argparse.Namespace) -> None:
     """Make the page of published weights."""
-    plan = command.plan_of(args)
+    plan = arguments.plan_of(args)
     page = Path(plan.folder) / "explorer.html"
     folder = PUBLISHED / plan.scale
     results = with_staleness(published(folder), planned(plan))
@@ -65,7 +65,7 @@ def encode(plan: Plan, runs: list[ExplorerRun], args: argparse.Namespace) -> Non
     missing = dict.fromkeys(str(run.data(data)) for run in runs if not _encoded(run, data))
     if missing:
         print(f"Making {len(missing)} data sets", flush=True)
-        command.make_quietly(missing, command.settings(args), args.configfile, log=log_of(plan))
+        arguments.make_quietly(missing, arguments.settings(args), args.configfile, log=log_of(plan))
 
 
 def log_of(plan: Plan) -> Path:

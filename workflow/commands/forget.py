@@ -9,7 +9,7 @@ from workflow.runtime.errors import UserError
 from workflow.runtime.failure import exit_on_user_error
 from workflow.runtime.integrity import Damaged, read_verified
 from workflow.runtime.store import Entry
-from workflow.terminal import command
+from workflow.terminal import arguments
 
 OUTPUTS = ("weights.safetensors", "history.jsonl", "run.json", "checkpoints", "spec.json")
 """What `train` writes into a run's folder."""
@@ -17,13 +17,13 @@ IDENTITY = re.compile(r"[0-9a-f]{16}")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    command.share(parser, "--results")
+    arguments.share(parser, "--results")
     parser.add_argument("--run", default="", help="its identity, as its run.json states it")
 
 
 def main(args: argparse.Namespace) -> None:
     """Forget the run."""
-    results = command.results_of(args)
+    results = arguments.results_of(args)
     with exit_on_user_error(results):
         delete_run(args.run, results)
 

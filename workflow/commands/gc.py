@@ -14,7 +14,7 @@ from workflow.runtime.failure import exit_on_user_error
 from workflow.runtime.integrity import QUARANTINED
 from workflow.runtime.locking import held
 from workflow.scripts.job import ASKED, MERGED
-from workflow.terminal import command
+from workflow.terminal import arguments
 
 MARKS = (
     *("store/*/generation-*", "*/runs/*/*/seed-*/spec.json", "*/plan.json"),
@@ -30,12 +30,12 @@ _ASIDE = re.compile(
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    command.share(parser, "--results")
+    arguments.share(parser, "--results")
 
 
 def main(args: argparse.Namespace) -> None:
     """Forget what is unused."""
-    results = command.results_of(args)
+    results = arguments.results_of(args)
     with exit_on_user_error(results):
         check_results(results)
         with held(results):

@@ -13,7 +13,7 @@ from workflow.commands import verify
 from workflow.definitions.loader import read_yaml
 from workflow.runtime.failure import made_with
 from workflow.runtime.integrity import quarantine
-from workflow.terminal import command
+from workflow.terminal import arguments
 
 add_arguments = verify.add_arguments
 
@@ -24,7 +24,7 @@ def main(args: argparse.Namespace) -> None:
     for path in early:
         os.utime(path)
     paths = [error.path for error in damaged if not error.path.is_relative_to(args.published)]
-    sys.exit(mend(paths, command.results_of(args), args.configfile))
+    sys.exit(mend(paths, arguments.results_of(args), args.configfile))
 
 
 def mend(damaged: Sequence[Path], results: Path, changes: Sequence[Path]) -> int:
@@ -41,7 +41,7 @@ def mend(damaged: Sequence[Path], results: Path, changes: Sequence[Path]) -> int
     for scale, targets in scales.items():
         settings = {"results": str(results), "scale": scale.partition("+")[0]}
         files = changes if ("+" in scale) == overlaid else ()
-        status |= command.make_quietly(targets, settings, files)
+        status |= arguments.make_quietly(targets, settings, files)
     return status
 
 

@@ -27,7 +27,7 @@ from workflow.runtime.failure import exit_on_user_error
 from workflow.runtime.integrity import Damaged, sha256, unpack_archive
 from workflow.runtime.store import Entry, read_result
 from workflow.scripts.job import MERGED, load_weights, say
-from workflow.terminal import command
+from workflow.terminal import arguments
 
 UNPACKED = ".merge-"
 """How the folder in the store begins in which an archive is unpacked."""
@@ -38,13 +38,13 @@ ODD = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    command.share(parser, "--results")
+    arguments.share(parser, "--results")
     parser.add_argument("--from", dest="archive", default="", help="the results of a bundle")
 
 
 def main(args: argparse.Namespace) -> None:
     """Check the archive, and add its runs."""
-    archive, results = Path(args.archive), command.results_of(args)
+    archive, results = Path(args.archive), arguments.results_of(args)
     with exit_on_user_error(results):
         if not args.archive:
             raise UserError("no file to merge; name one: make merge FROM=results.tar")

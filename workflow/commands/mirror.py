@@ -15,11 +15,11 @@ from workflow.datasets.kinds import recipe
 from workflow.planning.plan import Plan
 from workflow.planning.targets import Targets
 from workflow.runtime.errors import UserError
-from workflow.terminal import command
+from workflow.terminal import arguments
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    command.share(parser, "--scale", "--results", "--mirror", "--configfile")
+    arguments.share(parser, "--scale", "--results", "--mirror", "--configfile")
     parser.add_argument("--to", default="", help="the folder, made if it is not there")
 
 
@@ -27,7 +27,7 @@ def main(args: argparse.Namespace) -> None:
     """Fetch what the folder lacks."""
     if not args.to:
         raise UserError("no folder for the mirror; name one: make mirror TO=<folder>")
-    plan = command.plan_of(args)
+    plan = arguments.plan_of(args)
     sources = needed(plan)
     mirror = Path(plan.mirror) if plan.mirror else None
     by_hand = Path(plan.results) / "data" / "manual"

@@ -29,7 +29,7 @@ from workflow.planning.cost import (
 )
 from workflow.planning.folders import check_home
 from workflow.planning.plan import Plan, named
-from workflow.terminal import command
+from workflow.terminal import arguments
 from workflow.terminal.dry_run import dry_run
 
 LONG = 24 * 30
@@ -38,18 +38,18 @@ LONG = 24 * 30
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     shared = ("--scale", "--results", "--device", "--mirror", "--configfile")
-    command.share(parser, "targets", *shared)
-    at_once = command.whole(1)
+    arguments.share(parser, "targets", *shared)
+    at_once = arguments.whole(1)
     parser.add_argument("--parallel", type=at_once, default=os.cpu_count(), help="runs at once")
     parser.add_argument("--jobs", action="store_true", help="list the jobs instead")
 
 
 def main(args: argparse.Namespace) -> None:
     """Print what the jobs cost, or the jobs."""
-    plan, settings = command.plan_of(args), command.settings(args)
+    plan, settings = arguments.plan_of(args), arguments.settings(args)
     plan.check_scale(args.targets)
     check_home()
-    jobs = dry_run(command.snakemake_arguments(args.targets, settings, args.configfile))
+    jobs = dry_run(arguments.snakemake_arguments(args.targets, settings, args.configfile))
     with file_named(ROOT, args.configfile, settings):
         gpu = uses_gpu(plan.config["device"])
         estimator = Estimator(plan, gpu, PUBLISHED, bf16=uses_bf16())

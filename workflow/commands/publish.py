@@ -18,7 +18,7 @@ from workflow.reporting.publication.results import measures_of, planned_runs, pu
 from workflow.reporting.publication.summary import summarised
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.runtime.errors import ReportingError
-from workflow.terminal import command
+from workflow.terminal import arguments
 
 MEND = (
     "Where code was meant to compute what it did, make equivalent SINCE=<the commit before> proves "
@@ -28,7 +28,7 @@ MEND = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    command.share(parser, "--scale", "--results", "--configfile")
+    arguments.share(parser, "--scale", "--results", "--configfile")
     parser.add_argument("--to", type=Path, default=Path("docs/reproduction"), help="where to")
     parser.add_argument(
         "--check",
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> None:
     """Publish, or check what is published."""
-    results = command.results_of(args)
+    results = arguments.results_of(args)
     if args.check:
         check(results, args.to)
         return

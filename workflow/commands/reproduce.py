@@ -15,23 +15,23 @@ from workflow.reporting.measures import Measures
 from workflow.reporting.publication.reproduction import LOG, AddressedRow, append, compare, line
 from workflow.reporting.publication.results import measured, measures_of, published
 from workflow.runtime.errors import InputError
-from workflow.terminal import command
+from workflow.terminal import arguments
 
 FOLDER = "reproduced"
 """Below the results: a folder of results of its own, where nothing else is found or trained."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    command.share(parser, "--scale", "--results", "--mirror")
+    arguments.share(parser, "--scale", "--results", "--mirror")
     parser.set_defaults(scale="lite")
     parser.add_argument("--row", required=True, help="<paper>/<table>/<row>, as in the report")
-    parser.add_argument("--seed", type=command.whole(0), help="one not published; else the next")
+    parser.add_argument("--seed", type=arguments.whole(0), help="one not published; else the next")
 
 
 def main(args: argparse.Namespace) -> None:
     """Train the row in a folder of its own, and compare."""
-    args.results = str(command.results_of(args) / FOLDER)
-    settings: dict[str, Any] = {**command.settings(args)}
+    args.results = str(arguments.results_of(args) / FOLDER)
+    settings: dict[str, Any] = {**arguments.settings(args)}
     plan = configured(ROOT, experiments="all", seeds=None, **settings)
     row = AddressedRow.at(args.row, Paper.all(plan.mechanisms))
     before = Measures(

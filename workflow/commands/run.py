@@ -26,7 +26,7 @@ from workflow.definitions.loader import read_yaml
 from workflow.planning.folders import check_home, check_submittable
 from workflow.runtime.errors import UserError
 from workflow.runtime.fork_server import forks
-from workflow.terminal import command, logger
+from workflow.terminal import arguments, logger
 from workflow.terminal.closing import closing
 from workflow.terminal.progress import JobProgress, duration
 
@@ -36,15 +36,15 @@ EARLY, AGAIN = 60, 5
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     shared = ("--scale", "--results", "--device", "--mirror", "--configfile")
-    command.share(parser, "targets", *shared)
+    arguments.share(parser, "targets", *shared)
     parser.add_argument("--profile", help="of Snakemake; without one jobs run on this machine")
-    number = command.whole(1, "all")
+    number = arguments.whole(1, "all")
     parser.add_argument("--jobs", type=number, help="at once, with a profile; else cores (all)")
 
 
 def main(args: argparse.Namespace) -> None:
     """Run Snakemake, and say what it did."""
-    plan, settings = command.plan_of(args), command.settings(args)
+    plan, settings = arguments.plan_of(args), arguments.settings(args)
     plan.check_scale(args.targets)
     check_home()
     if args.profile:
@@ -54,7 +54,7 @@ def main(args: argparse.Namespace) -> None:
         jobs = "unlimited" if args.jobs == "all" else str(args.jobs)
         where = ["--profile", args.profile, *(["--jobs", jobs] if args.jobs else [])]
     options = None if args.targets else _options(settings, args.configfile)
-    asked = command.snakemake_arguments(args.targets, settings, args.configfile)
+    asked = arguments.snakemake_arguments(args.targets, settings, args.configfile)
     registry = LoggerPluginRegistry()
     registry.register_plugin(f"{registry.module_prefix}{logger.NAME}", logger)
     progress = logger.PROGRESS

@@ -6,11 +6,11 @@ import sys
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.so_far import write_so_far
 from workflow.runtime.errors import ReportingError
-from workflow.terminal import command
+from workflow.terminal import arguments
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    command.share(parser, "--scale", "--results", "--configfile")
+    arguments.share(parser, "--scale", "--results", "--configfile")
     parser.add_argument(
         "--published", action="store_true", help="take what is published where nothing was measured"
     )
@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> None:
     """Write the report, and say what is in it."""
-    plan = command.plan_of(args)
+    plan = arguments.plan_of(args)
     if args.scale and args.scale not in (plan.scale, plan.config["scale"]):
         raise ReportingError(
             f"--scale {args.scale}: this is {plan.scale}; name an overlay's file with "

@@ -33,7 +33,7 @@ from workflow.runtime.integrity import (
 from workflow.runtime.json_lines import read_lines
 from workflow.runtime.store import read_result
 from workflow.scripts.job import say
-from workflow.terminal import command
+from workflow.terminal import arguments
 
 SEALED = (
     *("data/sources/*/*.origin.json", "data/*/*/*/checksums.json", "data/*/*/*/manifest.json"),
@@ -51,7 +51,7 @@ Check = tuple[Path, Callable[[Path], object]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    command.share(parser, "--results", "--configfile")
+    arguments.share(parser, "--results", "--configfile")
     parser.add_argument("--published", type=Path, default=PUBLISHED, help="what is published")
 
 
@@ -67,7 +67,7 @@ def main(args: argparse.Namespace) -> None:
 
 def compared(args: argparse.Namespace) -> tuple[list[Damaged], list[Path]]:
     """Return what is damaged, and which results have a time in the future; say so, too."""
-    results = command.results_of(args)
+    results = arguments.results_of(args)
     with exit_on_user_error(results):
         refuse_missing(results)
         checks = [*of_results(results), *of_published(args.published)]

@@ -190,7 +190,7 @@ class StatedResources(TypedDict, total=False):
 
 
 @closed
-class Optional(TypedDict, total=False):
+class OptionalSettings(TypedDict, total=False):
     """Settings that an experiment may leave out."""
 
     parents: Annotated[
@@ -212,7 +212,7 @@ class Optional(TypedDict, total=False):
 
 
 @closed
-class Changes(Optional, total=False):
+class Changes(OptionalSettings, total=False):
     """Settings that are laid over others; `null` takes a key away."""
 
     seeds: Seeds
@@ -273,7 +273,7 @@ class Mechanisms(TypedDict):
 
 
 @closed
-class Definition(Optional):
+class Definition(OptionalSettings):
     """One experiment."""
 
     title: NonEmptyText

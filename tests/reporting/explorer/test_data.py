@@ -204,8 +204,8 @@ def test_what_has_no_data_is_left_out_and_named(tiny, monkeypatch, capsys):
     runs = [ExplorerRun.of(tiny.file(name)) for name in ("here", "gone")]
     plan = SimpleNamespace(folder=tiny.root / "demo", results=tiny.root, scale="demo")
     asked = []
-    monkeypatch.setattr(explore.command, "plan_of", lambda args: plan)
-    monkeypatch.setattr(explore.command, "make_quietly", lambda *all, log: asked.append(all[0]))
+    monkeypatch.setattr(explore.arguments, "plan_of", lambda args: plan)
+    monkeypatch.setattr(explore.arguments, "make_quietly", lambda *all, log: asked.append(all[0]))
     monkeypatch.setattr(explore, "with_staleness", lambda *_: {})
     monkeypatch.setattr(explore, "published", lambda *_: {})
     monkeypatch.setattr(explore, "planned", lambda *_: {})

@@ -7,7 +7,7 @@ import pytest
 from tests.equivalent import ROUNDING, accept, line
 from tests.reporting.synthetic import Results, plan_of
 from workflow.planning.targets import Targets
-from workflow.reporting.commands import command
+from workflow.reporting.command_lines import command
 from workflow.reporting.page.page import render
 from workflow.reporting.page.runs import flat, recorded, variants
 

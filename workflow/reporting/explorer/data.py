@@ -10,7 +10,7 @@ from workflow.datasets.encoded.encoding import RESERVED, UNKNOWN
 from workflow.definitions.explorer import RECORDED, Recording, Task, models_at
 from workflow.definitions.paper import Paper
 from workflow.files import read_json
-from workflow.reporting.commands import command, measures
+from workflow.reporting.command_lines import command, measures
 from workflow.reporting.explorer.examples import examples
 from workflow.reporting.explorer.shown import ExplorerRun
 from workflow.reporting.explorer.weights import packed, read_weights

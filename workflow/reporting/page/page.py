@@ -17,7 +17,7 @@ from workflow.reporting.claims import history
 from workflow.reporting.claims.caveats import Caveats
 from workflow.reporting.claims.judged import claims_in
 from workflow.reporting.claims.markdown import total
-from workflow.reporting.commands import command
+from workflow.reporting.command_lines import command
 from workflow.reporting.page import claims as page_claims
 from workflow.reporting.page import cost, figures, overview, tables
 from workflow.reporting.page import runs as page_runs

@@ -14,7 +14,7 @@ from workflow.definitions.paper import PAPERS
 from workflow.files import read_json
 from workflow.planning.experiments import Experiment, load_experiments
 from workflow.planning.settings import recipe
-from workflow.reporting.commands import command, measures
+from workflow.reporting.command_lines import command, measures
 from workflow.reporting.measures import RunRecord, earlier
 from workflow.reporting.page.charts import ChartLine, chart
 from workflow.reporting.statistics.comparability import base_scale

@@ -14,7 +14,7 @@ from workflow.definitions.paper import Paper
 from workflow.planning.corpora import corpora
 from workflow.planning.cost import Cost, Estimator
 from workflow.planning.plan import Plan, Run
-from workflow.reporting.commands import command, measures
+from workflow.reporting.command_lines import command, measures
 from workflow.runtime.json_lines import whole_lines
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.scripts.processes import command
 from workflow.__main__ import main
 from workflow.runtime.errors import InputError
-from workflow.terminal.command import minutes, snakemake_arguments, whole
+from workflow.terminal.arguments import minutes, snakemake_arguments, whole
 from workflow.terminal.job_arguments import mapping, mappings
 
 
@@ -48,16 +48,8 @@ def test_corpora_that_are_none_are_refused_by_the_program(tmp_path, text):
         ("run", ("--device", "cpu x"), 'DEVICE= (--device): "cpu x" is none of auto, cpu, cuda'),
         ("plan", ("--parallel", "two"), 'PARALLEL= (--parallel): "two" is not a whole number of 1'),
         ("plan", ("--parallel", "0"), 'PARALLEL= (--parallel): "0" is not a whole number of 1 or'),
-        (
-            "run",
-            ("--jobs", "two"),
-            'JOBS= (--jobs): "two" is not a whole number of 1 or more or all',
-        ),
-        (
-            "bundle",
-            ("--minutes", "x"),
-            'MINUTES= (--minutes): "x" is not a number of minutes above',
-        ),
+        ("run", ("--jobs", "two"), 'JOBS= (--jobs): "two" is not a whole number of 1 or more or'),
+        ("bundle", ("--minutes", "x"), 'MINUTES= (--minutes): "x" is not a number of minutes'),
         ("bundle", ("--minutes", "nan"), 'MINUTES= (--minutes): "nan" is not a number of minutes'),
         ("reproduce", ("--seed", "x"), 'SEED= (--seed): "x" is not a whole number of 0 or more'),
         ("equivalent", ("--device", "gpu"), 'DEVICE= (--device): "gpu" is none of cpu, cuda'),
