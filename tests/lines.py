@@ -54,6 +54,4 @@ def pytest_terminal_summary() -> Iterator[None]:
     yield
     if total:
         print_coverage(total, outfile=sys.stdout, skip_covered=True)
-        print(
-            f"{total['summary']['percent_covered']:.1f} % of lines; at least {LEAST} are demanded"
-        )
+        print(f"{total['summary']['percent_covered']:.1f} % of lines; at least {LEAST} are wanted")

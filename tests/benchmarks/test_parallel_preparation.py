@@ -24,9 +24,7 @@ def test_frequent_words_fall_by_a_power_law_and_rare_ones_come_once(
 ) -> None:
     monkeypatch.setattr(parallel_preparation, "FREQUENT", 50)
     pairs = 400
-    lines = [
-        line.decode().removesuffix(".\n").lower().split() for line in sentences(language, pairs)
-    ]
+    lines = [it.decode().removesuffix(".\n").lower().split() for it in sentences(language, pairs)]
     assert len(lines) == pairs and {len(line) for line in lines} == {26}
     each = RARE[language] * 10 / WHOLE
     seed = sum(language.encode())

@@ -89,9 +89,7 @@ def test_items_that_repeat_stay_and_are_counted(take):
 
 def test_the_reduced_train_set(take, tmp_path):
     new = "An item's description that is long enough to be compared by sixty of its letters, {}"
-    other = (
-        "A description that no other file has, and of more than sixty letters and digits in all."
-    )
+    other = "A description that no other file has, of more than sixty letters and digits in all."
     start = "The same sixty letters at the beginning of two items that differ only after them: "
     known, tested = (f"Number {n}: {new.format('so it is taken')}" for n in (1, 2))
     parts = {
@@ -133,11 +131,7 @@ def row(*columns: object) -> bytes:
 @pytest.mark.parametrize(
     ("file", "content", "sentence"),
     [
-        (
-            "train",
-            row(5, "a", "b"),
-            "train.csv, line 41: expected one of the labels 1, 2, 3, 4, fo",
-        ),
+        ("train", row(5, "a", "b"), "train.csv, line 41: expected one of the labels 1, 2, 3, 4"),
         ("train", row("", "a", "b"), "line 41: expected one of the labels 1, 2, 3, 4, found ''"),
         ("train", row(1, "only a title"), "line 41: expected 3 columns, found 2; correct the file"),
         ("train", row(1, "a", "b", "c"), "train.csv, line 41: expected 3 columns, found 4"),

@@ -47,11 +47,8 @@ def test_the_official_archive(take, tmp_path):
         " ".join(["long"] * 400), "caf\xe9", "\n", "books: positive, more number 3"
     )
     manifest = take({"dataset": "amazon"}, {ARCHIVE: tar(files)})
-    assert manifest["statistics"]["dropped"] == {
-        "400 words or more": 1,
-        "empty": 1,
-        "more than once": 1,
-    }
+    dropped = {"400 words or more": 1, "empty": 1, "more than once": 1}
+    assert manifest["statistics"]["dropped"] == dropped
     assert examples(manifest) == {
         "train": 32,
         "dev": 5,  # 4,000 in 36,514 of 37 reviews
@@ -69,9 +66,8 @@ def test_the_official_archive(take, tmp_path):
 
 
 def test_the_tokenized_files(take):
-    manifest = take(
-        TOKENIZED_RECIPE, tokenized(dvd__task__train=b"1\tfine caf\xe9\n0\t\n0\tdull\n")
-    )
+    train = b"1\tfine caf\xe9\n0\t\n0\tdull\n"
+    manifest = take(TOKENIZED_RECIPE, tokenized(dvd__task__train=train))
     statistics = manifest["statistics"]
     assert statistics["dropped"] == {"empty": 1} and statistics["replaced_bytes"] == 1
     assert everything(manifest) == 27 * 4 + 3
@@ -100,9 +96,7 @@ def test_reviews_that_are_not_told_apart_are_refused(take, refuse, lines):
     manifest = take({"dataset": "amazon"}, {ARCHIVE: tar(files)})
     assert everything(manifest) == 38 and manifest["statistics"]["dropped"] == {"empty": 1}
     files[name] += lines.encode()
-    sentence = (
-        "gz: sorted_data_acl/books/positive.review: a review does not begin with <review_text"
-    )
+    sentence = "gz: sorted_data_acl/books/positive.review: a review does not begin with <review"
     refuse({"dataset": "amazon"}, {ARCHIVE: tar(files)}, re.escape(sentence))
 
 

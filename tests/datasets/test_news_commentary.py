@@ -34,9 +34,7 @@ def test_nine_in_ten_pairs_are_to_train_on(take, tmp_path):
         split: [*zip(*(texts(tmp_path / "data", f"{split}.{side}") for side in SIDES), strict=True)]
         for split in sizes
     }
-    expected = [
-        tuple(" ".join(side.split()) for side in row.split("\t")) for row in lines(57) if row
-    ]
+    expected = [tuple(" ".join(it.split()) for it in row.split("\t")) for row in lines(57) if row]
     assert sorted(found["train"] + found["dev"]) == sorted(expected)
     # Drawn at random: neither the first nor the last ones are dev.
     assert found["dev"] not in (expected[:6], expected[-6:])

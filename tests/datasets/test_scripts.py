@@ -36,9 +36,10 @@ def test_the_chain_writes_a_manifest(script, tmp_path, recipe):
     assert manifest["splits"]["train"]["examples"] == 9
 
 
-@pytest.mark.parametrize(
-    ("stage", "damage"), [("raw", partial(flip, bit=99)), ("prepared", Path.unlink)]
-)
+DAMAGES = [("raw", partial(flip, bit=99)), ("prepared", Path.unlink)]
+
+
+@pytest.mark.parametrize(("stage", "damage"), DAMAGES)
 def test_a_damaged_stage_is_set_aside_and_not_read(script, tmp_path, monkeypatch, stage, damage):
     monkeypatch.setenv("SACCADE_STORE", str(tmp_path / "store"))
     data, text, dataset = tmp_path / "data/sst/0123456789ab", json.dumps(GENERATED), load(GENERATED)

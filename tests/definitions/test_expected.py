@@ -38,9 +38,7 @@ def test_numbers_are_as_printed(paper: Paper) -> None:
 
 def test_a_place_without_a_number_is_named(paper: Paper) -> None:
     place = {"source": "kinley2020", "table": "Table 6.1", "row": "SST2", "column": "TRANSFORMER"}
-    with pytest.raises(
-        ReportingError, match=r'no number at .*SST2.*did you mean "kinley2020, Table 6.1'
-    ):
+    with pytest.raises(ReportingError, match=r'no number at .*SST2.*did you mean "kinley2020, Tab'):
         paper.expected.at(place, "accuracy")
 
 
@@ -50,10 +48,7 @@ def test_a_place_without_a_number_is_named(paper: Paper) -> None:
         (["a,b"], "the header must be"),
         (["kinley2020,T,r,c,m,1,,,%,,", "kinley2020,T,r,c,m,2,,,%,,"], "line 3: .* stands twice"),
         (["kinley2020,T,r,c,m,1,,means,%,,", ""], 'line 2: unknown statistic "means".*"mean"'),
-        (
-            ["kinley2020,T,r,c,m,1,,,%,missprint,", ""],
-            'line 2: unknown flag "missprint".*"misprint"',
-        ),
+        (["kinley2020,T,r,c,m,1,,,%,missprint,", ""], 'line 2: unknown flag "missprint".*"mispr'),
         (["kinley2020,T,r,c,m,1,o,,%,,", ""], 'line 2: std "o" is not a number'),
     ],
 )
@@ -67,9 +62,8 @@ def test_broken_files_are_refused(tmp_path: Path, lines: list[str], sentence: st
 
 def shown(paper: Paper) -> set[tuple[str, ...]]:
     """Return the places of all numbers that a table of the paper shows, of data alone too."""
-    places = {
-        (*map(str, place.values()), metric) for _, place, metric in table_places(paper.tables)
-    }
+    found = table_places(paper.tables)
+    places = {(*map(str, place.values()), metric) for _, place, metric in found}
     for table in paper.corpora["tables"].values():
         for row in table["rows"]:
             if place := row.get("printed", table.get("printed")):

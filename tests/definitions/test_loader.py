@@ -85,9 +85,7 @@ def test_a_text_that_looks_like_a_number_stays_where_a_text_is_wanted():
 
 @pytest.mark.parametrize("written", [True, "true", False, "false"])
 def test_a_truth_value_may_be_a_text(written):
-    found = check({**CONFIG, "keep_checkpoints": written}, Configuration, "here")[
-        "keep_checkpoints"
-    ]
+    found = check({**CONFIG, "keep_checkpoints": written}, Configuration, "")["keep_checkpoints"]
     assert found is (written in (True, "true"))
 
 
@@ -177,10 +175,7 @@ def test_a_mistake_in_an_overlay(tmp_path, text, says):
             "{variant: 3, label: a}",
             "claims.0.right.variant: expected a text (whose runs they are), found 3",
         ),
-        (
-            "{value: x}",
-            'claims.0.right.value: expected a number (in the unit of the measure), found "x"',
-        ),
+        ("{value: x}", "claims.0.right.value: expected a number (in the unit of the measure), "),
         ("{printed: right}", 'claims.0.right.printed: "right" is not allowed (allowed: "left")'),
         ("3", "claims.0.right: expected a mapping with variant, label or a mapping with value or"),
     ],
@@ -225,18 +220,12 @@ variants:
         (b"a: 1\nb: 2 # caf\xe9\n", ", line 2: not valid YAML: a byte that is not UTF-8"),
         ("a: é\nb: \a\n".encode(), ", line 2: not valid YAML: a control character"),
         (b"a: 1\n\nb: \0\n", ", line 3: not valid YAML: a control character"),
-        (
-            b"a: 1\nb: &x {c: *x}\n",
-            ", line 2: not valid YAML: it holds itself; take the alias away",
-        ),
+        (b"a: 1\nb: &x {c: *x}\n", ", line 2: not valid YAML: it holds itself; take the alias"),
         (b"a: 1\nb: {c: 1,\n c: 2}\n", ', line 3: not valid YAML: the key "c" stands twice'),
         (b"a: 1\nyes: 2\n", ", line 2: not valid YAML: the key true is no text; put it in quotes"),
         (b"[a]: 2\n", ", line 1: not valid YAML: the key [a] is no text; put it in quotes"),
         (b"a: 2026-13-13\n", ", line 1: not valid YAML: 2026-13-13 is no such value; put it in q"),
-        (
-            b"a: 1\nb: !!timestamp 'x'\n",
-            ", line 2: not valid YAML: x is no such value; put it in q",
-        ),
+        (b"a: 1\nb: !!timestamp 'x'\n", ", line 2: not valid YAML: x is no such value; put it in"),
         (b"a: !!map [1]\n", ", line 1: not valid YAML: what has the tag !!map is none; take it a"),
         *(
             (

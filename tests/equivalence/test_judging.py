@@ -107,9 +107,7 @@ def test_losses_are_compared_as_numbers():
     assert updates(far, old, START, [], "fp32").verdict == "different"
 
 
-def result(
-    value: object, unit: str = "%", words: tuple[str, ...] = ("a", "b")
-) -> dict[str, object]:
+def result(value: object, unit: str = "%", words: tuple[str, ...] = ("a", "b")) -> dict:
     return {
         "scalars": {"accuracy": {"value": value, "unit": unit, "n": 10}},
         "arrays": {"words": list(words), "curve": [[1.0, 2.0], [3.0, 4.0]]},

@@ -99,9 +99,7 @@ def _tokens(task: Mapping[str, Any], example: Mapping[str, Any], view: str | Non
     return [task["first"], *(tokens[:-1] if task["kind"] == "next" else tokens)]
 
 
-def _of_torch(
-    model: nn.Module, tokens: Sequence[int], view: int = 0
-) -> tuple[Tensor, list[Tensor]]:
+def _of_torch(model: nn.Module, tokens: Sequence[int], view: int = 0) -> tuple[Tensor, Any]:
     predicted, weights = of_torch(model, torch.tensor([tokens]), view)
     return predicted.flatten(), weights
 
@@ -128,9 +126,8 @@ def compare(subject: Subject, sentences: Sequence[Sequence[int]], view: int) -> 
         decisions += len(picks)
         other += int((theirs != torch.tensor(picks)).sum())
         fields += int(((receptive_field(weights)[0] > 0).flatten() != torch.tensor(field)).any())
-        worst = max(
-            worst, float((logits - torch.tensor(predicted, dtype=torch.float64)).abs().max())
-        )
+        apart = logits - torch.tensor(predicted, dtype=torch.float64)
+        worst = max(worst, float(apart.abs().max()))
     said = (
         f"{len(sentences)} examples, {other} of {decisions} decisions and {fields} fields differ, "
         f"log-probabilities by {worst:.0e} at most"

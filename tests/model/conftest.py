@@ -53,7 +53,6 @@ def language_spec() -> Node:
     more = {"normalizer": GUMBEL, "positions": "learned", "max_length": 16}
     decoder = part("architectures.transformer:Transformer", **shape(16, 32, 2), **more)
     model = part("architectures.language_model:LanguageModel", decoder=decoder)
-    objective = part(
-        "objectives.language_modelling:LanguageModelling", sparsity=0.01, ramp_epochs=1
-    )
+    path = "objectives.language_modelling:LanguageModelling"
+    objective = part(path, sparsity=0.01, ramp_epochs=1)
     return tiny(model, objective, epochs=4, batch={"examples": 32}, **COSINE)

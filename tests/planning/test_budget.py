@@ -125,9 +125,7 @@ def test_variants_that_take_too_long_are_one_warning(tmp_path):
         (2000, "FLOPs", False),  # what is asked for, where nothing alike was measured
     ],
 )
-def test_what_was_measured_to_need_the_memory_of_its_job_is_told(
-    tmp_path, megabytes, source, warned
-):
+def test_what_was_measured_to_need_its_jobs_memory_is_told(tmp_path, megabytes, source, warned):
     plan, one = made(tmp_path), Estimate(3600, 3600, megabytes, 3, source)
     runs = {f"permutation_copying/same_40/seed-{seed}": one for seed in range(2)}
     said = too_large(plan, [Cost(runs)])

@@ -21,9 +21,7 @@ def root(project):
     own = {"mechanisms": {"base": {"path": "model.network:Network", "width": 4}}, "seeds": 2}
     changes = {"name": "mine", "experiments": {"one": {"seeds": 4}}}
     project.write("config.yaml", yaml.safe_dump(project.config | own))
-    project.write(
-        "first.yaml", yaml.safe_dump({"mechanisms": {"mine": "model.objectives.loss:loss"}})
-    )
+    project.write("first.yaml", "mechanisms: {mine: 'model.objectives.loss:loss'}")
     project.write("second.yaml", yaml.safe_dump({"seeds": None, "overlay": changes}))
     return project.root
 
@@ -108,9 +106,8 @@ def test_a_variable_of_the_environment_that_nothing_reads_is_refused(root, monke
 
 def test_every_variable_that_the_project_reads_is_known():
     project = Path(__file__).resolve().parents[2]
-    files = [
-        file for name in ("model", "workflow", "tests") for file in (project / name).rglob("*")
-    ]
+    rooms = ("model", "workflow", "tests")
+    files = [file for room in rooms for file in (project / room).rglob("*")]
     texts = [file.read_text() for file in files if file.suffix in (".py", ".smk")]
     read = {name for text in texts for name in re.findall(r"SACCADE_([A-Z_]+)", text)}
     assert read - {"SCALE"} == VARIABLES

@@ -105,10 +105,8 @@ def test_a_mirror_has_the_file(project, tmp_path):
     (source,) = [source for source in sources.load().values() if source.dataset == "yelp"]
     mirror = tmp_path / "mirror"
     mirror.mkdir()
-    lines = [
-        "url\tfile\tsha256\tbytes\tkind",
-        f"{source.url}\ty.json\t{'0' * 64}\t2\tthe url's bytes",
-    ]
+    listed = f"{source.url}\ty.json\t{'0' * 64}\t2\tthe url's bytes"
+    lines = ["url\tfile\tsha256\tbytes\tkind", listed]
     (mirror / "SOURCES.tsv").write_text("\n".join(lines[:1]) + "\n")
     found = made(project, [row(data=YELP)], mirror=str(mirror))
     assert corpus_of(found).missing

@@ -35,9 +35,8 @@ def test_an_equal_run_is_waited_for(project):
     project.experiments["three"] = {**project.experiments["one"], "title": "Three"}
     inputs = Inputs(targets(project))
     assert inputs.of_train(of("one/small/0"))["twin"] == []
-    assert inputs.of_train(of("three/small/0"))["twin"] == [
-        "out/demo/runs/one/small/seed-0/run.json"
-    ]
+    twin = ["out/demo/runs/one/small/seed-0/run.json"]
+    assert inputs.of_train(of("three/small/0"))["twin"] == twin
 
 
 def test_what_evaluators_read_is_an_input_and_an_argument(project):

@@ -20,10 +20,8 @@ def own(project):
     project.write("model/network.py", "class Network:\n    def __init__(self, width, gate): ...\n")
     for experiment in project.experiments.values():
         experiment["model"]["gate"] = {"path": "model.gate:Gate", "size": 3}
-    project.experiments["one"]["mechanisms"] = {
-        "at": "model.gate",
-        "like": {"s": "small", "l": "large"},
-    }
+    like = {"s": "small", "l": "large"}
+    project.experiments["one"]["mechanisms"] = {"at": "model.gate", "like": like}
     return project
 
 
@@ -114,10 +112,7 @@ def test_rows_are_only_for_tables_that_ask_for_them(own):
 @pytest.mark.parametrize(
     ("mechanisms", "says"),
     [
-        (
-            {**MINE, "other": "my_part:sharper"},
-            "mechanisms.other: the same as s_mine of one; leave",
-        ),
+        ({**MINE, "other": "my_part:sharper"}, "mechanisms.other: the same as s_mine of one"),
         ({"mine": {"path": "model.gate:Gate", "size": 3}}, "mine: the same as small of one; leave"),
         ({"mine": "my_part:sharp"}, 'mechanisms.mine.path: unknown name in my_part "sharp"'),
         ({"mine": "my_pert:sharper"}, 'mechanisms.mine.path: there is no module "my_pert"'),

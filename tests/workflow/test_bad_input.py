@@ -39,12 +39,7 @@ def test_what_is_asked_for_on_the_command_line(fresh, asked, config, says):
         (EXPERIMENTS, "train: 64", "train: -64", (EXPERIMENTS, "Option `train` of dataset")),
         (EXPERIMENTS, "gumbel:Gumbel", "gumble:Gumbel", (EXPERIMENTS, "no module")),
         # of a scale that is not selected
-        (
-            EXPERIMENTS,
-            "{updates: 6}",
-            "{update: 6}",
-            ('scales.lite.training: unknown key "update"',),
-        ),
+        (EXPERIMENTS, "{updates: 6}", "{update: 6}", ('scales.lite.training: unknown key "upd',)),
         ("model/training/loop.py", "import math", "import math math", ("loop.py, line", "Python")),
     ],
 )

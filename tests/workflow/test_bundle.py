@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 import time
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -167,9 +168,7 @@ def test_merging_twice_changes_nothing(another, worked):
     assert store(another) == before
 
 
-def test_a_run_that_is_there_stays_and_the_sentence_says_how_to_take_the_other(
-    another, worked, tmp_path
-):
+def test_a_run_that_is_there_stays_and_the_way_to_take_the_other_is_said(another, worked, tmp_path):
     pack(another, SOFT)
     other = Lent(another.root / "toy.tar", tmp_path / "other")
     other.run()
@@ -270,10 +269,7 @@ def test_a_file_that_is_cut_short_is_refused(another, worked, tmp_path):
 @pytest.mark.parametrize(
     ("archive", "said"),
     [
-        (
-            "none.tar",
-            "none.tar does not exist; name what a bundle wrote: make merge FROM=results.tar",
-        ),
+        ("none.tar", "none.tar does not exist; name what a bundle wrote: make merge FROM="),
         ("model", "model is a folder; name what a bundle wrote: make merge FROM=results.tar"),
         ("toy.tar", "toy.tar is a bundle; name what was made of it there: make merge FROM="),
     ],
@@ -385,9 +381,8 @@ def test_a_machine_without_torch_is_told_what_to_install(worked):
 def test_a_full_disk_leaves_the_results_whole(worked, tmp_path):
     before = worked.results.read_bytes()
     limit = (len(before) // 2, len(before) // 2)
-    said = worked.run(
-        fails=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit)
-    )
+    small = partial(resource.setrlimit, resource.RLIMIT_FSIZE, limit)
+    said = worked.run(fails=True, preexec_fn=small)
     assert "mend the cause, and run the same again" in sentence(said)
     assert worked.results.read_bytes() == before
 
@@ -507,12 +502,8 @@ def test_what_trained_runs_lack_comes_before_further_trainings(tmp_path, monkeyp
     told = {"runs": runs, "commit": "", "dirty": False, "keep_checkpoints": False}
     put(tmp_path / runner.LISTING, told)
     ready = runner.Session(told, tmp_path / "results.tar", 60)._ready()
-    assert [job["out"] for _, job in ready] == [
-        "trained",
-        "another name.run",
-        "new.run",
-        "newer.run",
-    ]
+    names = [job["out"] for _, job in ready]
+    assert names == ["trained", "another name.run", "new.run", "newer.run"]
 
 
 def test_programs_that_run_at_once_make_the_same(worked, home, tmp_path):

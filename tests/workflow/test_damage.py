@@ -115,9 +115,8 @@ def test_nothing_is_forgotten_while_it_is_not_known_which_runs_are_named(project
     store, whole = entry(project, SOFT), spec.read_bytes()
     unused = ("gc", "--results", "results")
     early(spec)
-    assert "nothing was forgotten: mend it first (make mend)" in project.command(
-        *unused, fails=True
-    )
+    said = project.command(*unused, fails=True)
+    assert "nothing was forgotten: mend it first (make mend)" in said
     quarantine(spec)
     (outputs(project, SOFT) / "run.json").unlink()
     assert "start snakemake, then try again" in project.command(*unused, fails=True)

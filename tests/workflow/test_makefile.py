@@ -128,9 +128,7 @@ def test_a_variable_that_nothing_reads_is_refused(venv, given, near):
         ("VENV", ".venv; touch X; #", ";"),
     ],
 )
-def test_a_variable_that_the_shell_would_read_is_refused(
-    fresh, venv, monkeypatch, name, value, sign
-):
+def test_a_variable_that_a_shell_would_read_is_refused(fresh, venv, monkeypatch, name, value, sign):
     says = f"error: {name}: the shell would read the {sign} in it; give a name without that"
     assert says in venv.make("plan", f"{name}={value}", fails=True)
     if name != "VENV":

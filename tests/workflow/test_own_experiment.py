@@ -59,9 +59,8 @@ def test_own_files_become_rows_and_a_changed_one_trains_again(real):
     said = real.command("verify", *results)
     assert "my.en is another file than the one that was used: the next run takes it" in said
     planned = real.plan(*talks)
-    assert planned.trained == [
-        f"my_talks/multi30k_en_de_{kind}/seed-0" for kind in ("softmax", "topk")
-    ]
+    kinds = ("softmax", "topk")
+    assert planned.trained == [f"my_talks/multi30k_en_de_{kind}/seed-0" for kind in kinds]
     refused = real.command(
         "publish", "--scale", "demo", *results, "--configfile", "mine.yaml", fails=True
     )

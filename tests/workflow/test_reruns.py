@@ -90,9 +90,7 @@ def test_renaming_a_module_and_a_class_trains_nothing(project):
 
 
 def test_the_layout_of_a_table_reruns_only_that_table(project):
-    project.edit(
-        "workflow/papers/toy/tables.yaml", "title: Losses after", "title: All losses after"
-    )
+    project.edit("workflow/papers/toy/tables.yaml", "title: Losses after", "title: Loss after")
     assert project.plan("toy").jobs == ["results toy/tuned_losses", "toy"]
 
 
@@ -170,9 +168,7 @@ def test_a_forgotten_run_trains_again_and_no_other(project):
     left = [path.name for path in (project.root / "results/store" / identity).iterdir()]
     assert left == ["generation-2"]
     outcome = project.snakemake("toy")
-    trained = [
-        run for run in outcome.trained if "nothing to train" not in project.log("train", run)
-    ]
+    trained = [it for it in outcome.trained if "nothing to train" not in project.log("train", it)]
     assert trained == [SOFT]
     assert {run: project.weights(run) for run in before} == before
     assert project.plan("toy").jobs == []

@@ -113,9 +113,7 @@ def test_a_server_that_always_breaks_off_is_given_up(server, tmp_path):
 
 
 @pytest.mark.parametrize("right", [True, False])
-def test_another_address_continues_what_has_arrived_and_the_checksum_decides(
-    server, tmp_path, right
-):
+def test_another_address_continues_what_arrived_and_the_checksum_decides(server, tmp_path, right):
     first = server.url("a", Answer(body=CONTENT if right else WRONG, sent=CUT), MISSING)
     second = server.url("b", GOOD)
     download(source(first, second), tmp_path / "out", NO_PAUSES)
@@ -271,9 +269,8 @@ def test_a_server_says_when_to_come_back(server, tmp_path, monkeypatch, capsys, 
     url = server.url("a", Answer(503, headers={"Retry-After": value}), GOOD)
     download(source(url), tmp_path / "out", (2.0,))
     assert waited == [max(2, seconds)]
-    assert (
-        f"503 Service Unavailable; trying again in {max(2, seconds)} s" in capsys.readouterr().err
-    )
+    said = f"503 Service Unavailable; trying again in {max(2, seconds)} s"
+    assert said in capsys.readouterr().err
 
 
 def test_too_long_a_wait_is_not_waited_for(server, tmp_path):

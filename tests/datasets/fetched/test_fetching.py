@@ -61,9 +61,7 @@ def test_a_file_without_a_checksum_is_never_downloaded(server, tmp_path):
     assert origin.sha256 == hashlib.sha256(WRONG).hexdigest() and str(place) in origin.note
 
 
-def test_a_file_got_by_hand_is_told_by_its_bytes_and_read_where_its_time_changed(
-    tmp_path, monkeypatch
-):
+def test_a_file_got_by_hand_is_told_by_its_bytes_and_read_once_changed(tmp_path, monkeypatch):
     place, out = tmp_path / "manual" / "toy" / "toy.train", tmp_path / "out"
     assert put_by_hand(place, out) == ""
     place.parent.mkdir(parents=True)
@@ -96,9 +94,7 @@ def test_a_full_disk_gets_a_sentence_and_the_download_goes_on_later(
     def full(*_: object) -> None:
         raise OSError(number, os.strerror(number))
 
-    sentence = (
-        rf"the disk is full; make room for toy/toy.train .{len(CONTENT)} bytes. and run again"
-    )
+    sentence = rf"disk is full; make room for toy/toy.train .{len(CONTENT)} bytes. and run again"
     folder = mirror(tmp_path / "mirror", CONTENT, url=url)
     with monkeypatch.context() as patch:
         patch.setattr("workflow.runtime.atomic.flush", full)

@@ -62,10 +62,7 @@ def test_a_row_without_a_checksum_is_to_be_got_by_hand(tmp_path):
         ([list(COLUMNS[:-2])], "lacks the columns bytes, licence; add them"),
         ([list(COLUMNS), ROW, ROW], "line 3: toy/a is listed twice"),
         ([list(COLUMNS), [*ROW[:2], "file:///a", *ROW[3:]]], "line 2: `file:///a` is not a http"),
-        (
-            [list(COLUMNS), [*ROW, ""]],
-            "line 2: there are more columns than the 7 that the first li",
-        ),
+        ([list(COLUMNS), [*ROW, ""]], "line 2: there are more columns than the 7 that the first"),
         ([list(COLUMNS), [*ROW[:5], "-1", "free"]], "line 2: `bytes` must be a whole number"),
         ([list(COLUMNS), [*ROW[:4], "beef", *ROW[5:]]], "found `12` and `beef`; correct them"),
         ([list(COLUMNS), [*ROW[:4], "g" * 64, *ROW[5:]]], "found `12` and `ggg"),

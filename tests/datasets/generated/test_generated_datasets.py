@@ -102,9 +102,7 @@ def test_every_split_has_its_own_stream(build, name):
 @pytest.mark.parametrize("name", WITH_DUPLICATES)
 def test_duplicates_are_counted(build, name):
     out = build(recipe(name, **WITH_DUPLICATES[name], dev=30))
-    train, dev, test = (
-        [record["text"] for record in records(out, split)] for split in SPLITS[name]
-    )
+    train, dev, test = ([record["text"] for record in records(out, it)] for it in SPLITS[name])
     manifest = read_manifest(out / "encoded")
     found = manifest["statistics"]["duplicates"]
     assert found == {

@@ -71,9 +71,7 @@ def test_unused_outputs_stand_in_no_sequence(build):
 
 
 def test_a_draw_out_of_more_symbols_leaves_different_ones_out(build):
-    left_out = {
-        frozenset(range(1, 10)) - set(sequence) for sequence in sequences(build(SOME), "train")
-    }
+    left_out = {frozenset(range(1, 10)) - set(found) for found in sequences(build(SOME), "train")}
     assert len(left_out) > 20  # of 84 sets of three
 
 

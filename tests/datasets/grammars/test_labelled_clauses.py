@@ -20,9 +20,8 @@ def stories(lexicon) -> Texts:
         generator = random.Random(seed)
         pairs = []
         for label in balanced(count, generator):
-            story = lexicon.story(
-                label, generator.randint(2, 4), generator.randint(1, 3), generator
-            )
+            sizes = (generator.randint(2, 4), generator.randint(1, 3))
+            story = lexicon.story(label, *sizes, generator)
             pairs.append((label, [word for sentence in story for word in sentence]))
         return pairs
 

@@ -83,9 +83,7 @@ def test_determiners_and_adjectives_agree():
             determiner = determiner if CLASS[1].get(determiner) == "determiner" else ""
             legal = [one.split("-") for one in LEGAL[genders[noun]].split()]
             if adjective:
-                ending = next(
-                    e for e in sorted(ENDINGS, key=len, reverse=True) if adjective.endswith(e)
-                )
+                ending = max((e for e in ENDINGS if adjective.endswith(e)), key=len)
                 assert [determiner, ending] in legal, words
             else:
                 assert determiner in [one for one, _ in legal], words

@@ -45,11 +45,7 @@ def sentence(tmp_path, error, **data):
 def test_a_tenth_of_the_pairs_is_held_out_for_each_split_without_files(tmp_path):
     out = prepared(tmp_path, dataset="pairs", train=sides(tmp_path))
     texts = {one: (out / f"{one}.source.txt").read_text().splitlines() for one in SPLITS}
-    assert {split: len(lines) for split, lines in texts.items()} == {
-        "train": 240,
-        "dev": 30,
-        "test": 30,
-    }
+    assert {it: len(lines) for it, lines in texts.items()} == {"train": 240, "dev": 30, "test": 30}
     assert sorted(line for lines in texts.values() for line in lines) == sorted(
         line.lower() for line in NUMBERS
     )
@@ -93,11 +89,7 @@ def test_each_form_of_labelled_texts_is_read_alike(tmp_path):
     for form, lines in FORMS.items():
         file = write(tmp_path / f"films.{form}", lines)
         records = read_splits(prepared(tmp_path / form, train=file, **COLUMNS))
-        assert {split: len(records[split]) for split in SPLITS} == {
-            "train": 48,
-            "dev": 6,
-            "test": 6,
-        }
+        assert {it: len(records[it]) for it in SPLITS} == {"train": 48, "dev": 6, "test": 6}
         assert [sum(one["label"] for one in records[split]) for split in SPLITS] == [16, 2, 2]
         found.append(records)
     assert found[0] == found[1] == found[2]
@@ -108,10 +100,7 @@ def test_whole_numbers_are_labels_in_their_order(tmp_path):
     rows = [f"text {n},{(2, 10)[n % 2]}" for n in range(40)]
     file = write(tmp_path / "films.csv", ["text,label", *rows])
     records = read_splits(prepared(tmp_path, dataset="labelled", train=file))
-    assert {(int(one["text"][5:]) % 2, one["label"]) for one in records["train"]} == {
-        (0, 0),
-        (1, 1),
-    }
+    assert {(int(it["text"][5:]) % 2, it["label"]) for it in records["train"]} == {(0, 0), (1, 1)}
 
 
 def test_own_pairs_that_are_wrong_are_refused_in_a_sentence(tmp_path):
@@ -121,9 +110,8 @@ def test_own_pairs_that_are_wrong_are_refused_in_a_sentence(tmp_path):
         "names it."
     )
     assert "`train`: the files" in sentence(tmp_path, RecipeError, dataset="pairs")
-    assert "names 1 files; name two" in sentence(
-        tmp_path, RecipeError, dataset="pairs", train=train[:1]
-    )
+    said = sentence(tmp_path, RecipeError, dataset="pairs", train=train[:1])
+    assert "names 1 files; name two" in said
     texts = [write(tmp_path / name, NUMBERS) for name in ("a.txt", "b.txt")]
     assert "`direction`" in sentence(tmp_path, RecipeError, dataset="pairs", train=texts)
     short = write(tmp_path / "short.en", NUMBERS[:7])

@@ -35,9 +35,7 @@ def test_defaults_are_written_out():
 
 
 def test_a_completed_recipe_is_complete():
-    generated = [
-        {**GENERATED, "dataset": name} for name in ("sst", "imdb", "newsgroups", "ag_news")
-    ]
+    generated = [GENERATED | {"dataset": it} for it in ("sst", "imdb", "newsgroups", "ag_news")]
     for values in (*({"dataset": dataset} for dataset in datasets()), *generated):
         assert complete(complete(values)) == complete(values)
 

@@ -18,10 +18,8 @@ CONTENT = {name: text.encode() for name, text in FILES.items()}
 def test_the_plain_files(take, tmp_path):
     manifest = take(RECIPE, CONTENT)
     folder = tmp_path / "data"
-    assert texts(folder, "train.source") == [
-        "Rachel &apos;s story .",
-        "It is a puzzle , a puzzle .",
-    ]
+    train = ["Rachel &apos;s story .", "It is a puzzle , a puzzle ."]
+    assert texts(folder, "train.source") == train
     assert texts(folder, "train.target")[1] == "Nó là một trò chơi ghép hình , ghép hình ."
     assert texts(folder, "dev.source") == ["Dev ."] and texts(folder, "test.target")[1] == "Hai ."
     assert manifest["statistics"]["dropped"] == {"an empty side": 1, "more than 250 words": 1}

@@ -21,9 +21,7 @@ def made(normalizer: nn.Module, heads: int, kind: type = ContextCopyingModel) ->
 
 
 def test_with_one_head_and_no_step_it_is_the_other_model():
-    one, other = (
-        made(Entmax15(), 1, kind) for kind in (ContextCopyingModel, MultiheadCopyingModel)
-    )
+    one, other = (made(Entmax15(), 1, it) for it in (ContextCopyingModel, MultiheadCopyingModel))
     assert close(one.state_dict(), other.state_dict(), atol=0)
     source, before = torch.randint(0, 12, (2, 3, 7))
     assert close(one(source, before), other(source, before), atol=1e-12)

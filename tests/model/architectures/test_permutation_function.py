@@ -76,9 +76,8 @@ def test_another_length_is_told():
 
 def test_a_short_permutation_is_learned(tmp_path):
     corpus = permutations(tmp_path / "c", {"train": 4800, "dev": 32, "test": 200}, 6, 3)
-    node = part(
-        "architectures.permutation_function:PermutationModel", width=32, hidden=32, length=3
-    )
+    path = "architectures.permutation_function:PermutationModel"
+    node = part(path, width=32, hidden=32, length=3)
     found = copying(*learned(brief(node, "model.objectives.copying:Copying"), corpus)).scalars
     assert found["accuracy"]["value"] > 90
     assert found["accuracy"]["n"] == 200

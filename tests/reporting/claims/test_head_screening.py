@@ -33,9 +33,8 @@ def outcomes(folder: Path) -> Outcomes:
     for key, run in read_lines(folder / "runs/head_screening.jsonl").items():
         scalars = run["measures"]["evaluators"]["convergence"]["scalars"]
         ended = [name for name in ("converged", "stuck") if scalars[name]["value"] == 1]
-        found.setdefault(screened_head(key.split("/")[0]), []).append(
-            ended[0] if ended else "between"
-        )
+        head = screened_head(key.split("/")[0])
+        found.setdefault(head, []).append(ended[0] if ended else "between")
     return found
 
 

@@ -74,9 +74,8 @@ def test_the_published_history_leads_to_what_is_published() -> None:
         for one in entry["changes"]:
             if one["part"] not in ("claim", "added", "removed"):
                 continue
-            assert (
-                one["old"] is None or sentences.setdefault(one["claim"], one["old"]) == one["old"]
-            )
+            old = one["old"]
+            assert old is None or sentences.setdefault(one["claim"], old) == old
             sentences[one["claim"]] = one["new"]
     now = {
         one["id"]: one["claim"]

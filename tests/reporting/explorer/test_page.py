@@ -15,9 +15,7 @@ from tests.reporting.explorer.pages import WORDS
 
 GRAVE = ("serious", "critical")
 FOCUSED = "((one) => one.name || one.className || one.id)(document.activeElement)"
-FLIPS = (
-    r"Head [12] of layer [123] looked at “.” at \d+ and now looks at “.” at \d+, for position \d+"
-)
+FLIPS = r"Head [12] of layer [123] looked at “.” at \d+ and now looks at “.” at \d+, for position"
 NEXT = "#task=next&a=Gumbel&b="
 VIEWS = "#task=views&a=multiview.infix&b=multiview.prefix&text=( 4 %2B 1 ) * 3"
 
@@ -175,9 +173,8 @@ def test_an_edit_says_what_it_does(opened: Open) -> None:
             change = {"at": 10, "place": place, "word": word}
             page.evaluate("(change) => go(change)", change)
             (said,) = verdicts(page)
-            seen.add(
-                "same" if "to the last bit" in said else "flips" if "orange" in said else "inside"
-            )
+            flips = "flips" if "orange" in said else "inside"
+            seen.add("same" if "to the last bit" in said else flips)
             flips = page.evaluate(
                 "panelOf(state, state.a).then(({ change }) => change.flips.length)"
             )
@@ -233,9 +230,7 @@ def test_before_and_after_are_beside_each_other(opened: Open) -> None:
         ("#task=class&text=( ( )", []),
     ],
 )
-def test_an_answer_is_said_to_be_right_or_wrong(
-    opened: Open, address: str, answers: list[str]
-) -> None:
+def test_an_answer_is_right_or_wrong(opened: Open, address: str, answers: list[str]) -> None:
     page = opened(f"{address}&b=")
     page.wait_for_selector(".panel")
     said = [text for text in page.locator(".answer").all_inner_texts() if text]

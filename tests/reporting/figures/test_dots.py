@@ -84,9 +84,8 @@ def test_a_mark_is_full_where_the_interval_is_without_zero() -> None:
     panels = [Panel("a", [*found, gone]), Panel("b", [series("open", [1, 2])])]
     options = {name: {"measure": "probe.m", "axis": "%"} for name in "ab"}
     left, right = mechanisms.draw(panels, "softmax", options).axes
-    marks = {
-        line.get_label(): line.get_fillstyle() for line in left.lines if len(line.get_xdata()) == 1
-    }
+    points = [line for line in left.lines if len(line.get_xdata()) == 1]
+    marks = {line.get_label(): line.get_fillstyle() for line in points}
     assert marks == {"decided": "full", "open": "none", "alone": "none"}
     lines = [line for line in left.lines if list(line.get_ydata()) in ([0, 0], [1, 1], [2, 2])]
     assert len(lines) == 2

@@ -107,9 +107,8 @@ def test_figure_2_shows_what_is_needed_read_and_missed(paper: Paper, measures: M
     titles = [axes.get_title() for axes in figure.axes]
     assert titles == ["discrete + penalty", "soft", "soft + penalty"]
     axes = figure.axes[1]
-    field, needed = (
-        np.array(run.array(f"receptive_field.example_{name}")) for name in ("field", "span")
-    )
+    names = (f"receptive_field.example_{name}" for name in ("field", "span"))
+    field, needed = (np.array(run.array(name)) for name in names)
     colors = np.asarray(axes.images[0].get_array())
     blue, orange = map(matplotlib.colors.to_rgb, (receptive_fields.NEEDED, receptive_fields.OTHER))
     assert np.allclose(colors[..., :3], np.where(needed[..., None] > 0, blue, orange))

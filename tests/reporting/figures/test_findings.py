@@ -78,9 +78,7 @@ LOW, HIGH = [1.0, 1.1, 1.2], [5.0, 5.1, 5.3]
      "The best method by truth is also the best by a drop in 0 of 1 models"),
     (findings.best([model("x", 1, **BEST)], METHODS, RANKED), ""),
 ])  # fmt: skip
-def test_a_title_says_what_the_runs_say_and_nothing_of_single_ones(
-    said: str, sentence: str
-) -> None:
+def test_a_title_says_what_the_runs_say_and_none_of_one_run(said: str, sentence: str) -> None:
     assert said == sentence
 
 

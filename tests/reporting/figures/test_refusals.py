@@ -53,10 +53,7 @@ CASES: Sequence[tuple[Callable[[], Any], str]] = [
     (lambda: curve(one_run("same", 4)), "seed-4.json: there is no array probe.step; correct the"),
     (lambda: curve(STEPS, array=""), "series s names no array; add one"),
     (lambda: curve(STEPS, label={"q": "%"}), 'options.label: "p" is a panel of no label'),
-    (
-        lambda: curve(STEPS, label={"p": "%", "q": "%"}),
-        'options.label: "q" is the label of no panel',
-    ),
+    (lambda: curve(STEPS, label={"p": "%", "q": "%"}), 'options.label: "q" is the label of no pan'),
     (
         lambda: curves.drawn([Panel("p", [curves.series([STEPS], name) for name in "abcdeg"])]),
         "g: no look is left for it; draw fewer lines in a figure",

@@ -62,9 +62,8 @@ def test_the_first_screen_has_the_answer_and_every_decided_claim(
     assert bottom and bottom["y"] + bottom["height"] < 900
     for card in page.locator(".card").all():
         # The parts of a bar are as long as the counts below it say.
-        for bar, counts in zip(
-            card.locator(".shares").all(), card.locator(".counts").all(), strict=True
-        ):
+        bars, texts = (card.locator(name).all() for name in (".shares", ".counts"))
+        for bar, counts in zip(bars, texts, strict=True):
             parts = "(parts) => parts.map((part) => Number(part.style.flexGrow))"
             grown = bar.locator("i").evaluate_all(parts)
             total, *counted = map(int, re.findall(r"\d+", counts.inner_text()))

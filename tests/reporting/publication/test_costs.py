@@ -61,27 +61,20 @@ def test_a_command_names_the_measures_of_its_row(plan: Plan, tmp_path: Path) -> 
     """Written out by bash, as the Makefile has it."""
     rows = measured(plan, tmp_path, 1.0).of_rows(Paper("discrete_transformer"), "table_6_1")
     only = shlex.split(row(rows, "gradient norm: SST").command)[-1].removeprefix("ONLY=")
-    done = subprocess.run(
-        ["bash", "-c", f"echo {only}"], capture_output=True, text=True, check=True
-    )
-    assert sorted(done.stdout.split()) == sorted(
+    said = subprocess.check_output(["bash", "-c", f"echo {only}"], text=True)
+    assert sorted(said.split()) == sorted(
         f"results/lite/measures/text_classification/sst_{name}/seed-{seed}.json"
         for name in ("soft", "discrete", "two_stream")
         for seed in (0, 1, 2)
     )
 
 
-def test_runs_whose_records_are_read_and_parents_are_counted_too(
-    plan: Plan, tmp_path: Path
-) -> None:
+def test_runs_whose_records_are_read_and_parents_count_too(plan: Plan, tmp_path: Path) -> None:
     rows = measured(plan, tmp_path, 1.0).of_rows(Paper("attention_learning"), "table_4")
     sst = row(rows, "SST")
     assert "sst_attention" in sst.command and "uniform" not in sst.command
-    assert {key.split("/")[1] for key in sst.cost.runs} >= {
-        "sst_attention",
-        "sst_uniform",
-        "sst_proxy",
-    }
+    names = {key.split("/")[1] for key in sst.cost.runs}
+    assert names >= {"sst_attention", "sst_uniform", "sst_proxy"}
 
 
 def test_corpora_are_downloaded_and_nothing_is_trained(plan: Plan, tmp_path: Path) -> None:

@@ -52,9 +52,7 @@ def test_comparisons_are_with_printed_numbers_and_count_once(tmp_path: Path) -> 
     ]
 
 
-def test_a_second_reading_counts_as_such_and_not_at_all_where_it_was_not_run(
-    tmp_path: Path,
-) -> None:
+def test_a_second_reading_counts_as_such_and_not_where_it_was_not_run(tmp_path: Path) -> None:
     """zhao2019 table 4 has one number for entmax, which is read in two ways."""
     paper = Paper("explicit_sparse")
     table = paper.tables["tables"]["table_4"]

@@ -82,18 +82,13 @@ def own(folder: Path, results: dict[str, RunResult]) -> Iterator[tuple[str, str,
 
 
 @pytest.mark.parametrize("folder", SCALES, ids=lambda folder: folder.name)
-def test_thirty_lines_with_rocrate_alone_answer_as_the_project_does(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_thirty_lines_with_rocrate_answer_as_the_project_does(folder: Path, tmp_path: Path) -> None:
     lines = [line for line in SCRIPT.splitlines() if line and not line.startswith("#")]
     imported = [
         one for one in ast.walk(ast.parse(SCRIPT)) if isinstance(one, ast.Import | ast.ImportFrom)
     ]
     assert len(lines) <= 30
-    assert [ast.unparse(one) for one in imported] == [
-        "import sys",
-        "from rocrate.rocrate import ROCrate",
-    ]
+    assert [*map(ast.unparse, imported)] == ["import sys", "from rocrate.rocrate import ROCrate"]
     (tmp_path / "provenance.py").write_text(SCRIPT)
     command = [sys.executable, "provenance.py", str(folder / crate.NAME)]
     said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
@@ -101,9 +96,8 @@ def test_thirty_lines_with_rocrate_alone_answer_as_the_project_does(
     for line in said.splitlines():
         address, value, answer = re.fullmatch(r"(\S+) (.*?) (\{'runs'.*\})", line).groups()  # type: ignore[union-attr]
         told = ast.literal_eval(answer.replace("set()", "()"))
-        found.append(
-            ("/".join(address.split("/")[:2]), value, {kind: set(told[kind]) for kind in KINDS})
-        )
+        kinds = {kind: set(told[kind]) for kind in KINDS}
+        found.append(("/".join(address.split("/")[:2]), value, kinds))
     expected = list(own(folder, published(folder)))
     assert len(expected) > 1000
     assert sorted(found, key=repr_of) == sorted(expected, key=repr_of)
@@ -180,9 +174,7 @@ def test_what_is_not_known_is_said(
     def data() -> list[dict[str, Any]]:
         return entities("#data", "#lic")
 
-    blank = {
-        name: sources.Source(*name, "https://x", (), "f" * 64, 1, "") for name in sources.load()
-    }
+    blank = {it: sources.Source(*it, "https://x", (), "f" * 64, 1, "") for it in sources.load()}
     with monkeypatch.context() as patch:
         patch.setattr(sources, "load", lambda: blank)
         (licence,) = [one for one in data() if one["@id"].startswith("#licence/")]

@@ -183,9 +183,7 @@ def test_numbers_by_length_of_training() -> None:
         ("discrete_transformer", "table_6_1", {REASONS[1], UNDONE}),
     ],
 )
-def test_why_numbers_were_not_run(
-    paper: str, table: str, reasons: set[str], tmp_path: Path
-) -> None:
+def test_why_some_were_not_run(paper: str, table: str, reasons: set[str], tmp_path: Path) -> None:
     prefix = tmp_path / table
     tabulate(Paper(paper), table, "lite", Measures([]), prefix)
     tables = [prefix.with_suffix(".csv")]

@@ -73,9 +73,12 @@ def command(clone: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+NAMES = ("sst_soft", "sst_two_stream")
+
+
 def add(results: Results, *seeds: int, **options: str) -> None:
     for seed in seeds:
-        for variant in ("sst_soft", "sst_two_stream"):
+        for variant in NAMES:
             results.add("text_classification", variant, seed, **options)
 
 
@@ -231,9 +234,7 @@ def test_another_training_of_an_identity_tells_what_it_replaces(
     assert f"`{key}`: a GPU, 2026-12-02, in the place of cpu, {day}; a GPU, 2026-12-01" in page
 
 
-def test_a_run_that_reads_records_of_more_runs_is_published_anew(
-    results: Results, docs: Path
-) -> None:
+def test_a_run_that_reads_more_records_is_published_anew(results: Results, docs: Path) -> None:
     add(results, 0)
     (path,) = (path for path in results.measures if "sst_soft" in str(path))
     for number, read in enumerate((["e/v/seed-1"], ["e/v/seed-1", "e/v/seed-2"], ["e/v/seed-2"])):
@@ -244,9 +245,7 @@ def test_a_run_that_reads_records_of_more_runs_is_published_anew(
     assert made == 1, "the last reads nothing that the second did not"
 
 
-def test_a_published_run_tells_the_checksums_of_its_results_once(
-    results: Results, docs: Path
-) -> None:
+def test_a_published_run_has_checksums_of_its_results_once(results: Results, docs: Path) -> None:
     """They are no files of the published folder, also when it is published again."""
     add(results, 0)
     (path,) = (path for path in results.runs if "sst_soft" in str(path))
@@ -258,17 +257,13 @@ def test_a_published_run_tells_the_checksums_of_its_results_once(
         shutil.rmtree(results.folder, ignore_errors=True)
 
 
-def test_seeds_of_other_code_become_stale_and_leave_the_tables(
-    results: Results, docs: Path
-) -> None:
+def test_seeds_of_other_code_become_stale_and_leave_tables(results: Results, docs: Path) -> None:
     add(results, 0, 1)
     results.publish(docs)
     shutil.rmtree(results.folder)
     add(results, 1, 2, code="1" * 16)
     stale = list(results.publish(docs, code="1" * 16))
-    assert stale == [
-        f"text_classification/{name}/seed-0" for name in ("sst_soft", "sst_two_stream")
-    ]
+    assert stale == [f"text_classification/{name}/seed-0" for name in NAMES]
     assert index(docs)[stale[0]]["stale"] == "of other code"
     assert soft(docs) == [1, 2]
     assert "seed-0`: of other code" in (docs / "lite/README.md").read_text()
@@ -312,18 +307,15 @@ def test_other_measuring_code_makes_stale_too(results: Results) -> None:
     found = judged(old, now)
     assert found["text_classification/sst_soft/seed-0"].stale == "of other measuring code"
     assert old["text_classification/sst_soft/seed-0"].stale is None
-    assert {one.stale for one in judged(combine(old, given(results.plan, now)), now).values()} == {
-        None
-    }
+    both = combine(old, given(results.plan, now))
+    assert {one.stale for one in judged(both, now).values()} == {None}
 
 
 @pytest.mark.parametrize(
     ("part", "reason"),
     [("training", "of other settings"), ("data", "of other data"), ("variant", GONE)],
 )
-def test_what_the_plan_no_longer_asks_for_is_stale(
-    results: Results, part: str, reason: str
-) -> None:
+def test_what_the_plan_asks_for_no_more_is_stale(results: Results, part: str, reason: str) -> None:
     results.add("stack_language", "uniform_soft", 0)
     now = planned(results.plan)
     entries = given(results.plan, now)
@@ -416,9 +408,7 @@ def test_stale_runs_are_told_and_are_no_error(clone: Path, monkeypatch: pytest.M
     assert done.stderr.splitlines() == [stale, MEND] and "make equivalent SINCE=" in MEND
 
 
-def test_pages_show_the_main_claims_and_count_all(
-    clone: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pages_show_main_claims_and_count_all(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(clone)
     verdicts = ["holds", "undecided", "does not hold", "not run", "not run", "holds", "undecided"]
     claims = [
@@ -447,9 +437,8 @@ def test_undefined_measures_can_be_published(results: Results, docs: Path) -> No
         sealing.put(path, measures)
     results.publish(docs)
     (cell, *_) = read_table(docs / "lite/tables/discrete_transformer/table_6_1.csv").cells["mean"]
-    assert (
-        cell == "undefined" and "| – | 0.69±0.11 | – |" in (docs / "lite/kinley2020.md").read_text()
-    )
+    page = (docs / "lite/kinley2020.md").read_text()
+    assert cell == "undefined" and "| – | 0.69±0.11 | – |" in page
     assert "NaN" not in (docs / "lite/runs/text_classification.jsonl").read_text()
 
 
@@ -481,15 +470,11 @@ def test_a_file_that_is_too_large_leaves_everything_as_it_was(
     assert list(docs.iterdir()) == []
 
 
-def test_a_folder_in_place_of_a_file_leaves_everything_as_it_was(
-    results: Results, docs: Path
-) -> None:
+def test_a_folder_in_place_of_a_file_leaves_all_as_it_was(results: Results, docs: Path) -> None:
     add(results, 0)
     table = docs / "lite/kinley2020.md"
     table.mkdir(parents=True)
-    with pytest.raises(
-        ReportingError, match=f"^{table} is a folder; move it .*: git restore {docs}$"
-    ):
+    with pytest.raises(ReportingError, match=f"^{table} is a folder; .*: git restore {docs}$"):
         results.publish(docs)
     assert [path for path in docs.rglob("*") if path.is_file()] == []
 

@@ -82,17 +82,13 @@ def cells() -> Iterator[tuple[str, dict[str, Any], dict[str, str]]]:
         of_cell: dict[tuple[str, ...], list[dict[str, str]]] = {}
         for row in rows:
             of_cell.setdefault(tuple(row[name] for name in key), []).append(row)
-        for cell in by_key(LITE / "tables/provenance.jsonl")[f"{path.parent.name}/{path.stem}"][
-            "cells"
-        ]:
+        listed = by_key(LITE / "tables/provenance.jsonl")
+        for cell in listed[f"{path.parent.name}/{path.stem}"]["cells"]:
             if cell.get("measures") and cell.get("measure"):
                 found = of_cell[tuple(cell[name] or "" for name in key)]
                 assert len(found) == 1, (path, cell)
-                yield (
-                    f"{path.parent.name}/{path.stem}: {cell['row']}, {cell['metric']}",
-                    cell,
-                    found[0],
-                )
+                name = f"{path.parent.name}/{path.stem}: {cell['row']}, {cell['metric']}"
+                yield name, cell, found[0]
 
 
 def test_means_spreads_and_intervals_of_every_cell() -> None:
@@ -165,9 +161,8 @@ def number(place: str, measure: str, over: str) -> float | np.ndarray:
         return np.array(told(place, "arrays", measure), float)
     if over == "corpora":
         evaluator = measure.partition(".")[0]
-        kept = [
-            told(place, "arrays", f"{evaluator}.{side}") for side in ("hypotheses", "references")
-        ]
+        sides = ("hypotheses", "references")
+        kept = [told(place, "arrays", f"{evaluator}.{side}") for side in sides]
         file = Path(place.partition("#")[0]).name
         return in_words(*(lines(one, file) for one in kept))
     return float(told(place, "scalars", measure)["value"])
@@ -326,10 +321,8 @@ def test_every_claim_that_was_run(paper: str) -> None:
         low, high, margin = claim["ci_low"], claim["ci_high"], claim["margin"]
         beyond = {"greater": low > margin, "less": high < margin}
         if claim["direction"] == "equal":
-            beyond = {
-                "equal": -margin < low and high < margin,
-                "apart": low > margin or high < -margin,
-            }
+            equal, apart = -margin < low and high < margin, low > margin or high < -margin
+            beyond = {"equal": equal, "apart": apart}
         expected = "holds" if beyond.pop(claim["direction"]) else "undecided"
         expected = "does not hold" if any(beyond.values()) else expected
         expected = "undecidable" if undecidable and expected == "undecided" else expected

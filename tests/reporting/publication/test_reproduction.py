@@ -48,9 +48,8 @@ def test_the_prediction_interval_is_students() -> None:
     expected = stats.t.interval(0.95, 6, np.mean(values), scale)
     assert prediction(values) == pytest.approx(expected)
     # By hand: the 97.5 % quantile of t of two degrees of freedom is 4.30265.
-    assert prediction([1, 2, 3]) == pytest.approx(
-        (2 - 4.30265 * math.sqrt(4 / 3), 2 + 4.96827), 1e-5
-    )
+    expected = (2 - 4.30265 * math.sqrt(4 / 3), 2 + 4.96827)
+    assert prediction([1, 2, 3]) == pytest.approx(expected, 1e-5)
     assert prediction([1.0]) is None and prediction([]) is None
 
 
@@ -119,10 +118,7 @@ def test_every_cell_is_beside_the_published_seeds(results: Results, tmp_path: Pa
         ("table_6_1", r'ROW="table_6_1": write <paper>/<table>/<row>'),
         ("a/b/c", 'ROW: unknown paper "a"'),
         ("discrete_transformer/table_61/x", 'unknown table "table_61" .* did you mean "table_6_1"'),
-        (
-            "discrete_transformer/table_6_1/sst_dto",
-            'unknown row "sst_dto" .*did you mean "sst_dot"',
-        ),
+        ("discrete_transformer/table_6_1/sst_dto", 'unknown row "sst_dto" .*did you mean "sst_dot'),
     ],
 )
 def test_a_mistyped_row_is_named_with_the_nearest(address: str, said: str) -> None:

@@ -146,9 +146,7 @@ def test_seeds_of_data_with_other_contents_are_left_out(results: Results) -> Non
     add(results, 1)
     made = look(results)
     assert made.runs == 2
-    assert made.left_out == [
-        f"{key}/seed-0: of data with other contents" for key in (SOFT, STREAMS)
-    ]
+    assert made.left_out == [f"{it}/seed-0: of data with other contents" for it in (SOFT, STREAMS)]
 
 
 def test_nothing_measured_is_said(results: Results) -> None:

@@ -46,9 +46,7 @@ def test_a_control_is_taken_off_text_by_text() -> None:
 
 def test_a_control_is_of_runs_or_examples() -> None:
     asked = {"measure": "probe.value", "label": "value", "unit": "fraction", "digits": 2}
-    with pytest.raises(
-        InputError, match="claim toy: `beyond` takes a control off runs or examples"
-    ):
+    with pytest.raises(InputError, match="toy: `beyond` takes a control off runs or examples"):
         judged([], **asked, left=beyond("good"), over="proportions")
 
 

@@ -10,6 +10,7 @@ from scipy import stats
 from workflow.reporting.statistics.intervals import exact, newcombe, wilson
 
 Z = 1.959963984540054
+Counts = tuple[int, int]
 counts = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
 
@@ -31,12 +32,12 @@ def score_bounds(successes: int, n: int) -> tuple[float, float]:
 
 
 @given(counts)
-def test_wilson_solves_the_score_equation(count: tuple[int, int]) -> None:
+def test_wilson_solves_the_score_equation(count: Counts) -> None:
     assert wilson(*count) == pytest.approx(score_bounds(*count), abs=1e-9)
 
 
 @given(counts)
-def test_wilson_is_scipys_and_holds_the_share(count: tuple[int, int]) -> None:
+def test_wilson_is_scipys_and_holds_the_share(count: Counts) -> None:
     successes, n = count
     expected = stats.binomtest(successes, n).proportion_ci(0.95, method="wilson")
     low, high = wilson(successes, n)
@@ -45,7 +46,7 @@ def test_wilson_is_scipys_and_holds_the_share(count: tuple[int, int]) -> None:
 
 
 @given(counts)
-def test_the_exact_interval_is_scipys(count: tuple[int, int]) -> None:
+def test_the_exact_interval_is_scipys(count: Counts) -> None:
     successes, n = count
     expected = stats.binomtest(successes, n).proportion_ci(0.95, method="exact")
     assert exact(successes, n) == pytest.approx((expected.low, expected.high), abs=1e-9)
@@ -92,16 +93,14 @@ def test_wilson_has_exact_ends_where_all_runs_agree() -> None:
     ],
 )
 def test_newcombe_as_he_prints_it(
-    left: tuple[int, int], right: tuple[int, int], expected: tuple[float, float]
+    left: Counts, right: Counts, expected: tuple[float, float]
 ) -> None:
     """Newcombe (1998), table II, method 10."""
     assert newcombe(left, right) == pytest.approx(expected, abs=5.1e-5)
 
 
 @given(counts, counts)
-def test_newcombe_mirrors_and_holds_the_difference(
-    left: tuple[int, int], right: tuple[int, int]
-) -> None:
+def test_newcombe_mirrors_and_holds_the_difference(left: Counts, right: Counts) -> None:
     low, high = newcombe(left, right)
     assert newcombe(right, left) == pytest.approx((-high, -low), abs=1e-12)
     assert -1 - 1e-12 <= low <= left[0] / left[1] - right[0] / right[1] <= high <= 1 + 1e-12

@@ -191,9 +191,8 @@ def test_one_run_that_differs_from_all_or_none_is_no_test() -> None:
 
 def test_a_look_has_a_wider_interval_and_a_larger_p() -> None:
     values = [0.3, 0.1, 0.4]
-    once, second = (
-        decide_runs(values, Hypothesis("greater", 0.0, looks=it)) for it in ((), (2, 3))
-    )
+    asked = [Hypothesis("greater", 0.0, looks=looks) for looks in ((), (2, 3))]
+    once, second = (decide_runs(values, it) for it in asked)
     wide = stats.t.interval(1 - 0.05 / 2, 2, np.mean(values), stats.sem(values))
     assert (second.ci_low, second.ci_high) == pytest.approx(wide)
     assert once.p is not None

@@ -83,9 +83,7 @@ def decisions(seeds: int, effect: float) -> list[Decision]:
 
 
 @pytest.mark.parametrize(("effect", "endless"), [(0.07, False), (0.18, True)])
-def test_what_would_be_enough_shows_the_effect_in_half_of_all_cases(
-    effect: float, endless: bool
-) -> None:
+def test_what_is_enough_shows_the_effect_in_half_of_all_cases(effect: float, endless: bool) -> None:
     """Endless seeds leave a half-width of 1.97 / sqrt(200) = .139, 5 seeds one of .187."""
     seeds = 5 if endless else 3
     found = decisions(seeds, effect)

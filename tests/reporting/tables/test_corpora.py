@@ -198,9 +198,7 @@ def test_parallel_corpora(paper: Paper, tmp_path: Path) -> None:
     median, sizes = manifests["a"]["statistics"]["median_length"], manifests["b"]
     expected = {
         ("A", "train #"): "38",
-        ("A", "median train seq len"): (
-            f"{median['train']['source']:g} / {median['train']['target']:g}"
-        ),
+        ("A", "median train seq len"): "{source:g} / {target:g}".format(**median["train"]),
         **{
             ("A", f"median {name} seq len, {side}"): f"{median[split][side]:g}"
             for split, name in (("train", "train"), ("dev", "val"))

@@ -58,10 +58,8 @@ def test_a_unit_is_the_evaluators_and_without_runs_the_papers() -> None:
 
 
 def test_nothing_is_run_for_quoted_rows() -> None:
-    assert table_runs(definitions()["tables"]["toy"]) == [
-        ("toy", "en_de_soft"),
-        ("toy", "en_vi_soft"),
-    ]
+    runs = [("toy", "en_de_soft"), ("toy", "en_vi_soft")]
+    assert table_runs(definitions()["tables"]["toy"]) == runs
 
 
 def test_a_row_may_name_a_variant_for_each_column() -> None:

@@ -90,9 +90,8 @@ def test_columns_are_exactly_these(made: Path) -> None:
 def test_statistics_over_runs(made: Path, measures: Measures) -> None:
     behind = measures.of("stack_language", "uniform_discrete_penalty")
     values = [one.number("receptive_field.precision") for one in behind]
-    found = pick(
-        rows(made / "stack_language"), row="uniform: discrete + penalty", metric="precision"
-    )
+    stack = rows(made / "stack_language")
+    found = pick(stack, row="uniform: discrete + penalty", metric="precision")
     assert [one["source"] for one in found] == ["kinley2020", "discrete2020"]
     for one in found:
         assert float(one["mean"]) == pytest.approx(statistics.mean(values), rel=1e-5)
@@ -104,9 +103,7 @@ def test_statistics_over_runs(made: Path, measures: Measures) -> None:
         assert (one["expected"], one["verdict"]) == ("0.959", "reproduced")
 
 
-def test_spread_over_examples_stays_apart_from_spread_over_runs(
-    made: Path, measures: Measures
-) -> None:
+def test_spread_over_examples_stays_apart_from_that_of_runs(made: Path, measures: Measures) -> None:
     behind = measures.of("text_classification", "sst_soft")
     scalars = [one.scalar("attention_importance.tau_norm") for one in behind]
     examples, runs = soft(made / "table_6_1", "tau_norm")
@@ -138,14 +135,8 @@ def test_stack_language_reads_back_from_markdown(made: Path) -> None:
         assert [line[0] for line in body] == groups
         assert [line[1] for line in body[:4]] == [kind.replace("_", " + ") for kind in STACK]
     heads = [name for head, *_ in tables for name in head[2:]]
-    assert heads[:6] == [
-        "NLL (nats/token)",
-        "floor",
-        "precision, micro",
-        "paper",
-        "",
-        "precision: macro",
-    ]
+    first = ["NLL (nats/token)", "floor", "precision, micro", "paper", "", "precision: macro"]
+    assert heads[:6] == first
     (at,) = (n for n, (head, *_) in enumerate(tables) if "precision, micro" in head)
     head, soft, *_ = tables[at]
     best = dict(zip(head[2:], tables[at][4][2:], strict=True))
@@ -431,9 +422,7 @@ def test_both_verdicts_are_shown_where_texts_differ(measures: Measures, tmp_path
     assert [*found["verdict"]] == judged and len(judged) == 8
 
 
-def test_why_a_number_differs_is_told_of_that_number_alone(
-    measures: Measures, tmp_path: Path
-) -> None:
+def test_why_a_number_differs_is_told_of_it_alone(measures: Measures, tmp_path: Path) -> None:
     paper = printing("precision", "recall", source="discrete2020", text="0.5")
     (said,) = paper.tables["tables"]["stack_language"]["differs"]
     assert (said["rows"], said["columns"]) == (["uniform_discrete_penalty"], ["recall"])
@@ -443,9 +432,8 @@ def test_why_a_number_differs_is_told_of_that_number_alone(
         for one in rows(tmp_path / "tables/p/t")
     ]
     assert ("differs", True, True) in told and ("differs", False, False) in told
-    assert {because for word, recall, because in told if (word, recall) != ("differs", True)} == {
-        False
-    }
+    others = [because for word, recall, because in told if (word, recall) != ("differs", True)]
+    assert not any(others)
     place = "uniform: discrete + penalty, recall, micro (macro)"
     below = f"- Differs ({place}): {said['because']}"
     assert below in (tmp_path / "tables/p/t.md").read_text()

@@ -51,9 +51,7 @@ def test_the_readme_has_a_line_for_each_guide() -> None:
 def test_troubleshooting_quotes_what_is_said() -> None:
     """Each sentence of its first column stands in the code; `…` is what differs."""
     files = [ROOT / "Makefile", *ROOT.glob("workflow/**/*.py"), *ROOT.glob("model/**/*.py")]
-    code = re.sub(
-        r"[\"'\\]\s*f?[\"']|\s+", " ", " ".join(file.read_text("utf-8") for file in files)
-    )
+    code = re.sub(r"[\"'\\]\s*f?[\"']|\s+", " ", " ".join(it.read_text("utf-8") for it in files))
     code = re.sub(r"  +", " ", code)
     page = (ROOT / "docs/troubleshooting.md").read_text("utf-8")
     quoted = re.findall(r"^\| `([^`]+)` \|", page, re.M)

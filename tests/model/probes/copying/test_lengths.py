@@ -47,9 +47,8 @@ def test_the_probe_equals_a_slow_count(tmp_path, node):
                 empty += sum(weights) == 0
                 weight += weights[t] / sum(weights) if sum(weights) else 0
             of_sequence = [100 * right, weight, empty]
-            totals.setdefault(len(symbols) // 3, []).append(
-                [one / len(symbols) for one in of_sequence]
-            )
+            shares = [one / len(symbols) for one in of_sequence]
+            totals.setdefault(len(symbols) // 3, []).append(shares)
     assert {n: len(of_length) for n, of_length in totals.items()} == {1: 7, 4: 7}
     for n, of_length in totals.items():
         for place, name in enumerate(("accuracy", "weight", "empty")):

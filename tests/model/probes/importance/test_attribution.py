@@ -108,9 +108,8 @@ def test_each_text_is_scored_as_it_is_alone(keywords, classifier_spec, encoder):
     s = subject(classifier_spec, keywords, encoder)
     split, methods = keywords.split("test"), explanations(steps=4)
     (word,) = words_to_try(9, 1, seed=0).tolist()
-    expected = {
-        f"{truth}_{name}": [] for truth in ("matters", "field", "effect") for name in methods
-    }
+    truths = ("matters", "field", "effect")
+    expected = {f"{truth}_{name}": [] for truth in truths for name in methods}
     shares = []
     for example in range(0, 80, 8):
         batch = collate(split, np.array([example]))
@@ -138,10 +137,8 @@ def test_each_text_is_scored_as_it_is_alone(keywords, classifier_spec, encoder):
 def test_comprehensiveness_and_sufficiency_are_those_of_deletion(keywords, classifier_spec):
     """With soft weights, whose rankings have no ties; and then there is no truth to find."""
     s = subject(classifier_spec, keywords, ENCODERS[0], SOFTMAX)
-    expected, found = (
-        values(deletion(s)),
-        values(attribution(s, examples=80, replacements=2, steps=2)),
-    )
+    expected = values(deletion(s))
+    found = values(attribution(s, examples=80, replacements=2, steps=2))
     for measure in ("comprehensiveness", "sufficiency"):
         assert found[f"{measure}_attention"] == pytest.approx(expected[measure])
         assert found[f"{measure}_gradient"] == pytest.approx(expected[f"{measure}_gradient"])

@@ -95,9 +95,8 @@ def test_a_single_decisive_token_by_hand(tmp_path):
     # A random one of ten is the decisive one with chance 1, 1, 1, 2 and 5 in ten.
     assert value["comprehensiveness_random"] == pytest.approx(0.2, abs=0.04)
     assert value["sufficiency_random"] == pytest.approx(0.8, abs=0.04)
-    assert found.arrays["comprehensiveness_random"] == pytest.approx(
-        [0.1, 0.1, 0.1, 0.2, 0.5], abs=0.07
-    )
+    expected = pytest.approx([0.1, 0.1, 0.1, 0.2, 0.5], abs=0.07)
+    assert found.arrays["comprehensiveness_random"] == expected
 
 
 def test_the_random_control_follows_the_seed(keywords, classifier_spec):

@@ -46,10 +46,8 @@ def test_even_weights_and_one_word_by_hand(corpus, model):
 
 
 def test_only_a_weight_of_0_is_0():
-    assert _rounded(torch.tensor([[0.0, 0.00012345], [1.0, 0.98765]])) == [
-        [0, 0.000123],
-        [1, 0.988],
-    ]
+    weights = torch.tensor([[0.0, 0.00012345], [1.0, 0.98765]])
+    assert _rounded(weights) == [[0, 0.000123], [1, 0.988]]
 
 
 def test_words_and_importance_are_those_of_each_prediction(corpus, model):

@@ -135,9 +135,8 @@ def test_every_agreement_is_that_of_its_definition():
             return max(float(mean(compare(u, v, LENGTHS))) for v in vs)
 
         assert value[f"{prefix}alpha_uniform"] == pytest.approx(100 * most(alpha, uf["beta"]))
-        assert value[f"{prefix}uniform_proxy"] == pytest.approx(
-            100 * most(px["beta"][0], uf["beta"])
-        )
+        expected = 100 * most(px["beta"][0], uf["beta"])
+        assert value[f"{prefix}uniform_proxy"] == pytest.approx(expected)
         assert value[f"{prefix}delta_uniform"] == pytest.approx(100 * most(delta, uf["beta"]))
         assert value[f"{prefix}alpha_frozen"] == pytest.approx(100 * most(alpha, fr["alpha"]))
         betas = [most(alpha, one["beta"]) for one in (theirs, thirds)]

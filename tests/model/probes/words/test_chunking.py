@@ -68,9 +68,7 @@ def test_words_become_sub_words_and_keep_the_place_of_the_first(corpus, tagged):
     found = sentences(tagged.split("train"), tagged.vocabulary, SubWords(corpus, "source"))
     split = tagged.split("train")
     for n in range(20):
-        words = [
-            tagged.vocabulary[t] for t in split.tokens[split.offsets[n] : split.offsets[n + 1]]
-        ]
+        words = [tagged.vocabulary[t] for t in split.tokens[slice(*split.offsets[n : n + 2])]]
         text = [corpus.vocabulary[i] for i in found.pieces[n]]
         assert text[-1] == "<eos>"
         assert " ".join(text[:-1]).replace("@@ ", "").split() == words

@@ -89,9 +89,7 @@ def test_purity_is_the_share_of_near_points_with_the_same_tag(n, seed):
     tags = random.choice(["NN", "VB", "JJ"], n).tolist()
     expected = []
     for i in range(n):
-        others = sorted(
-            (k for k in range(n) if k != i), key=lambda k: sum((points[i] - points[k]) ** 2)
-        )
+        others = sorted({*range(n)} - {i}, key=lambda k: sum((points[i] - points[k]) ** 2))
         near = others[:10]
         expected.append(sum(tags[k] == tags[i] for k in near) / len(near))
     assert purity(points, tags) == pytest.approx(expected)
@@ -118,9 +116,7 @@ def test_clusters_are_seen_and_noise_is_not(tmp_path):
             if word in tags:
                 model.source.token.weight[place, 0 if tags[word] == "NN" else 1] += 3
     found = embedding_map(Subject(model, corpus, CPU, 0), tagged)
-    assert found.arrays["word"] == sorted(
-        [*nouns, *verbs], key=lambda w: corpus.vocabulary.index(w)
-    )
+    assert found.arrays["word"] == sorted([*nouns, *verbs], key=corpus.vocabulary.index)
     assert found.arrays["tag"] == [tags[word] for word in found.arrays["word"]]
     assert len(found.arrays["model_x"]) == len(found.arrays["model_y"]) == 40
     assert found.scalars["chance"]["value"] == pytest.approx(19 / 39)

@@ -42,9 +42,8 @@ def test_frequent_words_are_whole_and_of_their_side(tmp_path):
 
 
 def test_separate_vocabularies(tmp_path):
-    corpus = write_parallel(
-        tmp_path / "c", {"train": PAIRS}, source_vocabulary=["d", "c@@", "b", "a"]
-    )
+    words = ["d", "c@@", "b", "a"]
+    corpus = write_parallel(tmp_path / "c", {"train": PAIRS}, source_vocabulary=words)
     assert vocabulary(corpus, "source")[4:] == ["d", "c@@", "b", "a"]
     assert vocabulary(corpus, "target")[4:] == ["a", "b", "x", "y"]
     found = [vocabulary(corpus, "source")[i] for i in frequent_words(corpus, "source")]
@@ -62,9 +61,7 @@ def test_the_english_side(tmp_path):
 
 @given(st.lists(st.text("ab@", min_size=1, max_size=4).filter(lambda w: not w.endswith("@"))))
 def test_sub_words_are_put_together(texts):
-    pieces = [
-        piece for word in texts for piece in [*(f"{letter}@@" for letter in word[:-1]), word[-1]]
-    ]
+    pieces = [piece for word in texts for piece in [*(f"{it}@@" for it in word[:-1]), word[-1]]]
     assert plain(pieces) == " ".join(texts)
 
 
