@@ -28,8 +28,8 @@ from workflow.reporting.publication.results import (
     RunResult,
     combine,
     given,
-    judged,
     published,
+    with_staleness,
 )
 from workflow.reporting.publication.summary import PAGES, summarised
 from workflow.reporting.statistics import tolerances
@@ -293,9 +293,9 @@ def test_an_evaluator_that_came_later_makes_nothing_stale(results: Results) -> N
     key = min(old)
     assert "accuracy" in old[key].measures["evaluators"]
     del old[key].measures["evaluators"]["accuracy"]
-    assert judged(old, now)[key].stale is None
+    assert with_staleness(old, now)[key].stale is None
     old[key].measures["evaluators"]["gone"] = {"code": "z" * 16, "scalars": {}}
-    assert judged(old, now)[key].stale == "of other measuring code"
+    assert with_staleness(old, now)[key].stale == "of other measuring code"
 
 
 def test_other_measuring_code_makes_stale_too(results: Results) -> None:
@@ -304,11 +304,11 @@ def test_other_measuring_code_makes_stale_too(results: Results) -> None:
     old = given(results.plan, now)
     for entry in old.values():
         entry.measures["evaluators"]["accuracy"]["code"] = "z" * 16
-    found = judged(old, now)
+    found = with_staleness(old, now)
     assert found["text_classification/sst_soft/seed-0"].stale == "of other measuring code"
     assert old["text_classification/sst_soft/seed-0"].stale is None
     both = combine(old, given(results.plan, now))
-    assert {one.stale for one in judged(both, now).values()} == {None}
+    assert {one.stale for one in with_staleness(both, now).values()} == {None}
 
 
 @pytest.mark.parametrize(
@@ -325,7 +325,7 @@ def test_what_the_plan_asks_for_no_more_is_stale(results: Results, part: str, re
         entries = {key.replace("uniform_soft", "uniform_sof"): entries[key]}
     else:
         spec[part] |= {"epochs": 3} if part == "training" else {"recipe": "0" * 12}
-    assert [one.stale for one in judged(entries, now).values()] == [reason]
+    assert [one.stale for one in with_staleness(entries, now).values()] == [reason]
 
 
 def test_the_variants_that_a_scale_leaves_out_are_gone(results: Results) -> None:
