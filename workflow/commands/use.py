@@ -12,13 +12,13 @@ from typing import Any
 
 from workflow.commands import explore
 from workflow.runtime.errors import InputError
-from workflow.terminal import command
+from workflow.terminal import arguments
 
 ON_DEMAND = ("attention", "field", "importance")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    command.share(parser, "--scale", "--results", "--mirror", "--configfile")
+    arguments.share(parser, "--scale", "--results", "--mirror", "--configfile")
     parser.add_argument("run", help="<experiment>/<variant>/seed-<n>, or an identity")
     parser.add_argument("--input", type=Path, help="file of lines; else standard input")
     parser.add_argument("--json", action="store_true", help="a JSON object a line")
@@ -32,7 +32,7 @@ def main(args: argparse.Namespace) -> None:
     from workflow.trained.finding import find
     from workflow.trained.model import model_of
 
-    plan = command.plan_of(args)
+    plan = arguments.plan_of(args)
     run = find(plan, args.run)
     with redirect_stdout(sys.stderr):
         explore.encode(plan, [run], args)
