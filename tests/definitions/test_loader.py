@@ -241,6 +241,16 @@ variants:
                 ("!!float '٣'", "٣", 3.0),
             )
         ),
+        *(
+            (f"a: 1{noted}\n".encode(encoding), f": this text is in {name}; save it as UTF-8")
+            for name, noted, encodings in (
+                ("UTF-16", "", ("utf-16", "utf-16-le", "utf-16-be")),
+                ("UTF-32", "", ("utf-32", "utf-32-le", "utf-32-be")),
+                ("UTF-7", " # für größere Öfen", ("utf-7",)),
+            )
+            for encoding in encodings
+        ),
+        (b"\x1f\x8b\x08", ": this text is packed by gzip; unpack it"),
         (b"{a: " * 999 + b"1" + b"}" * 999, ", line 1: not valid YAML: nested too deeply"),
         (b"", ": expected a mapping, found nothing"),
         (b"# nothing\n", ": expected a mapping, found nothing"),

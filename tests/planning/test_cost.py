@@ -12,8 +12,8 @@ from tests.planning.conftest import CONFIG
 from tests.sealing import flip, put
 from workflow.datasets.kinds.sizes import Data
 from workflow.planning import cost
+from workflow.planning.built import parameters
 from workflow.planning.cost import RATES, Estimate, Estimator, tokens_read
-from workflow.planning.parameters import parameters
 from workflow.planning.plan import Plan, Run
 from workflow.runtime.errors import InputError
 from workflow.runtime.json_lines import read_lines, write_lines
@@ -154,25 +154,6 @@ def test_another_normaliser_is_scaled_and_another_architecture_is_not(plan, run,
     made = estimator(record(run, "a", 100.0))
     assert made.estimate(plan.run("stack_language", "uniform_discrete", 0)).source == "scaled"
     assert made.estimate(plan.run("permutation_copying", "same_40", 0)).source == "FLOPs"
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        ({"heads": 3}, r"can't be built \(width 64 is not a multiple of 3 heads\)"),
-        ({"norm": "Pre"}, r"can't be built \(norm must be 'pre' or 'post'"),
-        ({"positions": True}, r"can't be built \(positions must be"),
-        ({"width": 1e11}, "can't be built|no machine trains"),
-        ({"width": 64_000_000}, "no machine trains; lower its layers"),
-        ({"layers": 1_000_000_000}, "no machine trains; lower its layers"),
-        ({"normalizer": {"k": 0}}, r"can't be built \(k must be at least 1"),
-        ({"normalizer": {"k": "8"}}, r"can't be built \(TypeError: .* 'str' and 'int'"),
-    ],
-)
-def test_a_model_that_cannot_be_built_is_a_sentence(changed, change, says):
-    where = "overlay: experiments.mechanism_matrix, variant sst_topk, scale demo: model: it "
-    with pytest.raises(InputError, match=f"^{where}.*({says}).*[^.]$"):
-        changed(change)
 
 
 def test_a_deep_model_of_an_overlay_is_estimated(changed):

@@ -4,7 +4,11 @@ import gc
 import locale
 import os
 import random
+import re
+import resource
 import signal
+import socket
+import subprocess
 import sys
 import threading
 import types
@@ -595,6 +599,7 @@ def hook(*arguments):
 
 
 OTHERS = "functions that are not its own"
+FILES = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 SWITCHES = [
     (lambda: torch.set_default_dtype(torch.float64), "torch's default type"),
     (lambda: torch.set_default_device("meta"), "torch's default device"),
@@ -641,6 +646,14 @@ SWITCHES = [
     (lambda: np.seterr(all="ignore"), "numpy's handling of errors (divide)"),
     (lambda: setattr(sys, "stdout", sys.__stdin__), "the output (sys.stdout, sys.stderr)"),
     (lambda: warnings.simplefilter("error"), "Python's warnings, some of them to errors"),
+    (lambda: os.open(__file__, os.O_RDONLY), f"which files are open ({__file__})"),
+    (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (99, FILES)),
+     "the limits of resources (RLIMIT_NOFILE)"),
+    (lambda: sys.path.insert(0, "/"), "where modules are found (sys.path)"),
+    (lambda: sys.modules.update(json=None), "modules that others import (sys.modules) (json)"),
+    (lambda: sys.modules.pop("json", None), "modules that others import (sys.modules) (json)"),
+    (lambda: sys.setrecursionlimit(3000), "Python's limit of recursion"),
+    (lambda: setattr(sys, "excepthook", hook), "what is done with errors (sys.excepthook)"),
     (lambda: random.seed(0), "Python's random numbers"),
     (lambda: np.random.seed(0), "numpy's random numbers"),
 ]  # fmt: skip
@@ -659,6 +672,46 @@ def test_what_the_process_has_once_stays_and_is_put_back(own, change, what):
     remedy = "draw with torch (torch.rand_like)" if "random" in what else "leave that as it is"
     assert said == f"{TRAINING}it changes {what} for the whole process; {remedy}"
     assert read_states() == before
+
+
+@pytest.mark.parametrize(
+    ("left", "what"),
+    [
+        (lambda ends: threading.Thread(target=ends.wait, name="mine").start(), r"run \(mine\)"),
+        (lambda ends: threading.Timer(0, ends.wait).start(), r"run \(Thread-\d+\)"),
+        (lambda ends: subprocess.Popen(["sleep", "9"]), r"run \(process \d+\)"),
+        (lambda ends: socket.socket().detach(), r"files are open \(socket:\[\d+\]\)"),
+    ],
+)
+def test_what_goes_on_after_a_call_is_named(own, left, what):
+    ends, begun = threading.Event(), []
+
+    def mine(scores):
+        begun.append(left(ends))
+        return scores.softmax(-1)
+
+    try:
+        said = said_of(own(mine))[1]
+    finally:
+        ends.set()
+        for one in begun:
+            if isinstance(one, subprocess.Popen):
+                one.kill()
+                one.wait()
+    assert re.search(f"it changes which .*{what} for the whole process", said)
+
+
+def test_what_has_ended_after_a_call_is_not_named(own):
+    def mine(scores):
+        thread = threading.Thread(target=sum, args=([],))
+        thread.start()
+        thread.join()
+        subprocess.run(["true"], check=True)
+        with open(__file__) as file:
+            file.read(1)
+        return scores.softmax(-1)
+
+    check_mechanisms(own(mine))
 
 
 class Listed(nn.Module):

@@ -29,6 +29,7 @@ from workflow.lent.priority import (
     with_parents,
 )
 from workflow.lent.runner import LIBRARIES, LISTING, SCHEMA
+from workflow.planning.buildable import check_built
 from workflow.planning.code import Project, module_file
 from workflow.planning.configured import configured, file_named
 from workflow.planning.corpora import missing_file
@@ -127,6 +128,7 @@ class Bundle:
         self.packed: dict[str, QueuedRun] = {}
         self._specs: dict[str, ResolvedSpec] = {}
         estimator = Estimator(plan, True, PUBLISHED)
+        check_built(runs, estimator)
         waiting: dict[str, QueuedRun] = {}
         for run in with_parents(plan, runs):
             spec = self.spec(run)

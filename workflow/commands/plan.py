@@ -16,6 +16,7 @@ from workflow.datasets.fetched.fetching import at_hand
 from workflow.datasets.kinds.feature_files import locate
 from workflow.datasets.kinds.image_features import advice
 from workflow.planning.budget import check_budget, save_plan, too_large, too_long
+from workflow.planning.buildable import check_built
 from workflow.planning.configured import file_named
 from workflow.planning.cost import (
     WITHIN,
@@ -23,6 +24,7 @@ from workflow.planning.cost import (
     Estimator,
     Job,
     by_experiment,
+    run_of,
     trained,
     uses_bf16,
     uses_gpu,
@@ -53,6 +55,7 @@ def main(args: argparse.Namespace) -> None:
     with file_named(ROOT, args.configfile, settings):
         gpu = uses_gpu(plan.config["device"])
         estimator = Estimator(plan, gpu, PUBLISHED, bf16=uses_bf16())
+        check_built(filter(None, (run_of(plan, job) for job in jobs)), estimator)
         if args.jobs:
             lines = [*by_hand(plan, jobs), *listed(plan, jobs, estimator)]
             print("\n".join([*lines, f"{len(jobs)} jobs would run"]))

@@ -13,8 +13,9 @@ from typing import Any, TypeVar, cast
 
 import yaml
 
+from workflow.datasets.io.left_out import check_beginning
 from workflow.definitions.each import expanded
-from workflow.runtime.errors import InputError
+from workflow.runtime.errors import DataError, InputError
 from workflow.validation import Keys, check, written
 
 FileT = TypeVar("FileT")
@@ -60,11 +61,14 @@ def read_yaml(path: Path) -> dict[str, Any]:
         if (size := path.stat().st_size) > LARGEST:
             raise InputError(f"{path}: {size} bytes, more than the {LARGEST} of a YAML file")
         content = path.read_bytes()
+        check_beginning(path, content)
         text = content.decode()
         _check_limits(text)
         value = yaml.load(text, Loader=_Loader)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    except DataError as error:
+        raise InputError(str(error).rstrip(".")) from None
     except UnicodeDecodeError as error:
         line, reason = _line(content, error.start), "a byte that is not UTF-8"
     except yaml.reader.ReaderError as error:

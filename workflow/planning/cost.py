@@ -26,8 +26,8 @@ from workflow.datasets.fetched.sources import load as load_sources
 from workflow.datasets.kinds.recipe import Recipe, files
 from workflow.datasets.kinds.sizes import Data, stated
 from workflow.definitions.experiments import Training
+from workflow.planning.built import parameters
 from workflow.planning.identity import Draft, canonical, complete, data_folder, paths
-from workflow.planning.parameters import Refused, parameters
 from workflow.planning.plan import Plan, Run
 from workflow.planning.settings import Resources
 from workflow.runtime.errors import InputError
@@ -204,10 +204,7 @@ class Estimator:
 
     def _estimate(self, run: Run) -> Estimate:
         spec, asked = self.plan.draft(run), run.settings.resources
-        try:
-            count, _ = parameters(spec["model"], self.data(run.recipe).vocabulary)
-        except Refused as error:
-            raise InputError(f"{run.settings.where}: model: {error}") from None
+        count, _ = parameters(spec["model"], self.data(run.recipe).vocabulary)
         alike, source = self._alike(spec)
         devices = max(1, asked.gpu) if self.gpu else 1
         if source == "measured":
@@ -340,12 +337,17 @@ def uses_bf16() -> bool:
     return optimization.uses_bf16("bf16", torch.device("cpu"))
 
 
-def trained(plan: Plan, job: Job) -> Run | None:
-    """Return the run that a job trains, None of another job."""
-    if job.rule not in TRAIN:
+def run_of(plan: Plan, job: Job) -> Run | None:
+    """Return the run that a job is about, None of a job of data or results."""
+    if "seed" not in job.wildcards:
         return None
     told = job.wildcards
     return plan.run(told["experiment"], told["variant"], int(told["seed"]))
+
+
+def trained(plan: Plan, job: Job) -> Run | None:
+    """Return the run that a job trains, None of another job."""
+    return run_of(plan, job) if job.rule in TRAIN else None
 
 
 def by_experiment(jobs: Iterable[Job], estimator: Estimator) -> dict[str, Cost]:

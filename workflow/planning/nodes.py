@@ -28,7 +28,8 @@ class Signature:
     """Those that are parts of a model: `nn.Module`s, each a node."""
 
 
-def _is_node(value: object) -> bool:
+def is_node(value: object) -> bool:
+    """Return whether a value of settings names a part."""
     return isinstance(value, Mapping) and "path" in value
 
 
@@ -61,7 +62,7 @@ class Parts:
             for name in part.modules:
                 if name not in value and name in part.required:
                     raise InputError(f'{where} ({path}): the key "{name}" is missing')
-                if name in value and not _is_node(value[name]):
+                if name in value and not is_node(value[name]):
                     raise InputError(
                         f"{where}.{name}: expected a mapping with the path of a part, "
                         f'"package.module:Name", and its arguments, found {written(value[name])}'

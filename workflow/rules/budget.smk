@@ -2,20 +2,29 @@
 # calls `onstart` in its main process only, and not in a dry run.
 
 from workflow.planning.budget import allowance, check_budget, plan_file, load_plan, save_plan
-from workflow.planning.cost import Estimator, Job, by_experiment, trained, uses_bf16, uses_gpu
+from workflow.planning.buildable import check_built
+from workflow.planning.cost import Estimator, Job, by_experiment, run_of, trained
+from workflow.planning.cost import uses_bf16, uses_gpu
+
+
+CHANGES = ("mechanisms", "overlay", "own_experiments")
+"""The keys of what a user adds; papers' own parts are built by tests."""
 
 
 def allow(needed):
-    """End with a sentence when the jobs that would run exceed the budget; note what they take."""
-    if allowance(PLAN) is None:
+    """End with a sentence when jobs would fail or exceed the budget; note what they take."""
+    limited, changed = allowance(PLAN) is not None, any(map(PLAN.config.get, CHANGES))
+    if not limited and not changed:
         return
     gpu = uses_gpu(PLAN.config["device"])
     estimator = Estimator(PLAN, gpu, PUBLISHED, bf16=uses_bf16())
     with exit_on_user_error(), file_named(ROOT, OWN_FILES, SETTINGS):
         jobs = [Job(job.rule.name, job.wildcards_dict) for job in needed]
-        costs = by_experiment(jobs, estimator)
-        check_budget(PLAN, costs, "GPU-hours" if gpu else "core-hours")
-        save_plan(PLAN, costs.values())
+        check_built(filter(None, (run_of(PLAN, job) for job in jobs)), estimator)
+        if limited:
+            costs = by_experiment(jobs, estimator)
+            check_budget(PLAN, costs, "GPU-hours" if gpu else "core-hours")
+            save_plan(PLAN, costs.values())
 
 
 def expect(needed):

@@ -1,7 +1,9 @@
 """Mistakes of a person, each said in one sentence (standard library only)."""
 
 import difflib
+import errno
 from collections.abc import Iterable
+from pathlib import Path
 
 FETCH_AGAIN = "delete the file and fetch it again (one got by hand: replace it under data/manual)"
 CORRECT = (
@@ -63,6 +65,21 @@ def unknown(where: str, kind: str, name: str, allowed: Iterable[str]) -> InputEr
 
 class DataError(UserError):
     """A file or a recipe of a dataset that can't be used; the message is one whole sentence."""
+
+
+def check_links(path: Path) -> None:
+    """Raise DataError for links that lead in a circle, where a file or folder of a person belongs.
+
+    To `Path.is_file` there is nothing.
+    """
+    try:
+        path.stat()
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise DataError(
+                f"{path}: this link leads back to itself (a loop of links); put the file in its "
+                f"place."
+            ) from None
 
 
 class RecipeError(DataError):

@@ -9,11 +9,16 @@ import math
 import os
 import random
 import re
+import resource
 import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, partial
+from glob import glob
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -94,6 +99,8 @@ LIBRARIES = re.compile("TORCHINDUCTOR|TRITON|^KMP_")
 COMPILED = ("__init__", "__setstate__", "_init_group", "manual_seed")
 """Functions that torch.compile replaces."""
 SIGNALS = sorted(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP})
+COMPILER = "torch._inductor.async_compile"
+"""The module of torch.compile that starts processes, and threads which wait for them."""
 TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 
 
@@ -204,6 +211,79 @@ def _set_traces(functions: tuple[Any, Any]) -> None:
     sys.setprofile(functions[1])
 
 
+def _started() -> set[tuple[int, str]]:
+    """The threads and processes that run beside this one, but for those of torch.compile."""
+    others = {(one.ident or 0, one.name) for one in threading.enumerate() if not _compiles(one)}
+    if COMPILER not in sys.modules:
+        for listed in glob("/proc/self/task/*/children"):  # on Linux
+            with suppress(OSError):
+                others |= {(int(one), f"process {one}") for one in Path(listed).read_text().split()}
+    return others
+
+
+def _compiles(thread: threading.Thread) -> bool:
+    """Whether a thread is of torch.compile, which leaves its pool of workers, or shows progress."""
+    homes = (type(thread).__module__, getattr(getattr(thread, "_target", None), "__module__", ""))
+    its = ("torch.", "tqdm.", *(["concurrent."] if COMPILER in sys.modules else []))
+    return any(str(home).startswith(tuple(its)) for home in homes)
+
+
+def _files() -> set[tuple[int, str]]:
+    """The open files, by number and name, but for devices, pipes and what torch.compile has."""
+    found = set()
+    for number in os.listdir("/dev/fd"):
+        with suppress(OSError):
+            name = os.readlink(f"/dev/fd/{number}")
+            if not re.match("/dev/|/proc/|/sys/|pipe:|anon_inode:", name):
+                found.add((int(number), name))
+    return found
+
+
+def _close_files(files: set[tuple[int, str]]) -> None:
+    for number, _ in _files() - files:
+        os.close(number)
+
+
+def _limits() -> dict[str, tuple[int, int]]:
+    """The limits of resources, by name."""
+    kinds = [name for name in dir(resource) if name.startswith("RLIMIT_")]
+    return {name: resource.getrlimit(getattr(resource, name)) for name in kinds}
+
+
+def _set_limits(limits: dict[str, tuple[int, int]]) -> None:
+    for name, before in limits.items():
+        with suppress(ValueError, OSError):  # what was lowered for good
+            resource.setrlimit(getattr(resource, name), before)
+
+
+@cache
+def _imported() -> list[str]:
+    """The names of the modules that are there when this is asked first; more may be imported."""
+    return list(sys.modules)
+
+
+def _modules() -> dict[str, Any]:
+    """Those modules by name."""
+    return {name: sys.modules.get(name, "none") for name in _imported()}
+
+
+def _set_modules(modules: dict[str, Any]) -> None:
+    for name, one in modules.items():
+        if one == "none":
+            sys.modules.pop(name, None)
+        else:
+            sys.modules[name] = one
+
+
+def _paths() -> list[str]:
+    """Where modules are found, but for what an installed package brings along."""
+    return [path for path in sys.path if "/site-packages/" not in str(path)]
+
+
+def _set_paths(paths: list[str]) -> None:
+    sys.path[:] = [*paths, *(path for path in sys.path if "/site-packages/" in str(path))]
+
+
 def _set_collection(enabled: bool) -> None:
     (gc.enable if enabled else gc.disable)()
 
@@ -248,6 +328,13 @@ STATES: dict[str, Switch] = {
     "Python's warnings, some of them to errors": (_errors, _set_errors),
     "Python's collection of garbage": (gc.isenabled, _set_collection),
     "what traces calls (sys.settrace, sys.setprofile)": (_traces, _set_traces),
+    "which threads and processes run": (_started, lambda started: None),
+    "which files are open": (_files, _close_files),
+    "the limits of resources": (_limits, _set_limits),
+    "where modules are found (sys.path)": (_paths, _set_paths),
+    "modules that others import (sys.modules)": (_modules, _set_modules),
+    "Python's limit of recursion": (sys.getrecursionlimit, sys.setrecursionlimit),
+    "what is done with errors (sys.excepthook)": _attributes(sys, "excepthook", "unraisablehook"),
     "the locale": (
         partial(locale.setlocale, locale.LC_ALL),
         partial(locale.setlocale, locale.LC_ALL),
@@ -266,7 +353,7 @@ def read_states() -> dict[str, Any]:
 def changed_state(before: dict[str, Any]) -> str:
     """Say which state is another than before, and what to do; empty where none is."""
     for name, value in read_states().items():
-        if value != before[name]:
+        if _differs(before[name], value):
             drawn = "; draw with torch (torch.rand_like)" if "random" in name else ""
             what = f"{name}{_first(before[name], value)}"
             return f"it changes {what} for the whole process{drawn or '; leave that as it is'}"
@@ -275,6 +362,8 @@ def changed_state(before: dict[str, Any]) -> str:
 
 def _first(before: Any, after: Any) -> str:
     """Name the first entry of a mapping that is another, such as a variable; empty without one."""
+    if isinstance(after, set):
+        return f" ({min(name for _, name in after - before)})"
     if not isinstance(before, dict) or not isinstance(after, dict):
         return ""
     names = (name for name in {**before, **after} if before.get(name) != after.get(name))
@@ -284,8 +373,13 @@ def _first(before: Any, after: Any) -> str:
 def restore_states(before: dict[str, Any]) -> None:
     """Set every state that is another than before as it was."""
     for name, (read, write) in STATES.items():
-        if _value(read) != before[name]:
+        if _differs(before[name], _value(read)):
             write(before[name])
+
+
+def _differs(before: Any, after: Any) -> bool:
+    """Whether a state changed: of a set, whether it grew, as what others began may end."""
+    return bool(after - before) if isinstance(after, set) else after != before
 
 
 def _value(read: Callable[[], Any]) -> Any:

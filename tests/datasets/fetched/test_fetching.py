@@ -85,6 +85,20 @@ def test_a_file_got_by_hand_is_told_by_its_bytes_and_read_once_changed(tmp_path,
     assert put_by_hand(place, out) == "", "the mirror comes first"
 
 
+def test_a_loop_of_links_where_a_person_puts_a_file_is_named(tmp_path):
+    item, manual, out = source("http://nowhere/a", checksum=""), tmp_path / "manual", tmp_path / "o"
+    place = manual / item.name
+    place.parent.mkdir(parents=True)
+    place.symlink_to(place)
+    for ask in (
+        lambda: at_hand(item, None, manual),
+        lambda: fetch(item, None, manual, out),
+        lambda: put_by_hand(place, out),
+    ):
+        with pytest.raises(DataError, match=f"^{place}: this link leads back to itself"):
+            ask()
+
+
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 def test_a_full_disk_gets_a_sentence_and_the_download_goes_on_later(
     server, tmp_path, monkeypatch, number

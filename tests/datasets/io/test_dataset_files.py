@@ -233,6 +233,27 @@ def test_an_encoding_without_a_mark_is_named(tmp_path, encoding, rows, packed):
         Dropped().decode(path, content)
 
 
+@pytest.mark.parametrize("rows", ["für größere Öfen\n", "Привет мир, как дела\n", "我 喜欢 你的\n"])
+def test_utf_7_is_named(tmp_path, rows):
+    (path := tmp_path / "f").write_bytes(rows.encode("utf-7") * 9)
+    with pytest.raises(DataError, match=r"f: this text is in UTF-7; save it as UTF-8"):
+        list(read_text(path, Dropped()))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "call +4912345678 or +44 20 7946 0018 or +15551234567",
+        "Qh5+ Ke7 Rf8+ Nxf8, C++ and a+b-c",
+        "+John +Mary +Paul +Anna",
+        "+APw- is how UTF-7 writes it",
+    ],
+)
+def test_a_plus_before_letters_is_not_utf_7(tmp_path, row):
+    (path := tmp_path / "f").write_text(f"{row}\n")
+    assert list(read_text(path, Dropped())) == [row]
+
+
 def test_a_file_that_begins_with_no_text_is_refused_before_its_rows(tmp_path):
     (path := tmp_path / "f").write_bytes((WORDS * 3).encode("cp037"))
     with pytest.raises(DataError, match=r"f: \d+ of 105 bytes are no text in utf-8, so the file"):

@@ -109,6 +109,14 @@ def test_own_pairs_that_are_wrong_are_refused_in_a_sentence(tmp_path):
         "train: no.de is no file; give its path, absolute or from the folder of the YAML file that "
         "names it."
     )
+    (tmp_path / "loop.de").symlink_to("loop.de")
+    looped = sentence(
+        tmp_path, RecipeError, dataset="pairs", train=[str(tmp_path / "loop.de"), train[1]]
+    )
+    assert looped == (
+        "train: loop.de: this link leads back to itself (a loop of links); put the file in its "
+        "place."
+    )
     assert "`train`: the files" in sentence(tmp_path, RecipeError, dataset="pairs")
     said = sentence(tmp_path, RecipeError, dataset="pairs", train=train[:1])
     assert "names 1 files; name two" in said

@@ -12,7 +12,7 @@ from workflow.datasets.fetched.origins import Origin
 from workflow.datasets.fetched.sources import Source
 from workflow.datasets.io.dataset_files import replacing
 from workflow.runtime.atomic import DISK_FULL
-from workflow.runtime.errors import DataError
+from workflow.runtime.errors import DataError, check_links
 from workflow.runtime.integrity import Damaged, sha256
 
 
@@ -50,6 +50,7 @@ def at_hand(source: Source, mirror: Path | None, by_hand: Path) -> bool:
     """
     if mirror and mirrors.find(mirror, source):
         return True
+    check_links(by_hand / source.name)
     return source.by_hand and (by_hand / source.name).is_file()
 
 
@@ -65,6 +66,7 @@ def put_by_hand(path: Path, out: Path) -> str:
         origin = None
     if origin and origin.kind != "manual":
         return ""
+    check_links(path)
     if not path.is_file():
         return origin.sha256 if origin else ""
     state = path.stat()
@@ -81,6 +83,7 @@ def _sum(path: Path, _size: int, _written: int) -> str:
 
 def _take_by_hand(source: Source, path: Path, out: Path) -> Origin:
     """Copy a file that a person got; its checksum is recorded as it is found."""
+    check_links(path)
     if not path.is_file():
         raise DataError(
             f"{source.advice} whose index lists its checksum; nobody publishes one, or the terms "

@@ -46,6 +46,8 @@ them, can't be decoded."""
 LONGEST_LINE = 1 << 26  # bytes
 HEAD = 1 << 12
 """Bytes at a file's beginning that tell its encoding."""
+SHIFTED = re.compile(rb"\+[A-Za-z0-9+/]{3,}")
+"""How UTF-7 writes letters that ASCII lacks."""
 UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c-\u200f\u202a-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
@@ -147,7 +149,15 @@ def _other_encoding(path: Path, decoded: Decoded) -> DataError:
 
 
 def _unmarked(head: bytes) -> Iterator[str]:
-    """Yield which encoding with zero bytes, and without a mark, has text and white space here."""
+    """Yield which encoding has text here without a mark: with zero bytes and white space, or UTF-7.
+
+    Of UTF-7 there are three words at least, as `+` and letters may mean something else.
+    """
+    if head.isascii() and len(SHIFTED.findall(head)) > 2:
+        with suppress(UnicodeDecodeError):
+            text = codecs.getincrementaldecoder("utf-7")().decode(head)
+            if not any(category(letter) in ("Cn", "Co", "Cs") for letter in text):
+                yield "in UTF-7; save it as UTF-8"
     for mark, encoding in UNMARKED.items() if head.count(0) > min(FEW, len(head) / 3) else ():
         with suppress(UnicodeDecodeError):
             text = codecs.getincrementaldecoder(encoding)().decode(

@@ -5,12 +5,19 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from workflow.runtime.errors import check_links
+
 KINDS = (".npz", ".npy")
 
 
 def locate(manual: Path, dataset: str) -> Path | None:
-    """Return the folder of features below `manual`, else the HDF5 file, None without either."""
+    """Return the folder of features below `manual`, else the HDF5 file, None without either.
+
+    Raises DataError for links that lead in a circle.
+    """
     folder, file = places(manual, dataset)
+    check_links(folder)
+    check_links(file)
     return folder if folder.is_dir() else file if file.exists() else None
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from workflow.datasets.io.dataset_files import SPLITS, write_bytes
 from workflow.datasets.kinds.dataset import Dataset
-from workflow.runtime.errors import DataError, RecipeError
+from workflow.runtime.errors import DataError, RecipeError, check_links
 from workflow.runtime.integrity import sha256
 
 OWN = {"pairs": "direction", "labelled": "format"}
@@ -68,6 +68,10 @@ def _names(value: object) -> Sequence[str]:
 
 
 def _content(split: str, path: Path) -> str:
+    try:
+        check_links(path)
+    except DataError as error:
+        raise RecipeError(f"{split}: {error}") from None
     if not path.is_file():
         raise RecipeError(
             f"{split}: {path} is no file; give its path, absolute or from the folder of the YAML "
