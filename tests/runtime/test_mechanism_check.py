@@ -1,7 +1,9 @@
 """What is no attention mechanism is refused before training, with the reason."""
 
 import gc
+import json
 import locale
+import logging
 import os
 import random
 import re
@@ -11,6 +13,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import types
 import warnings
 
@@ -652,6 +655,17 @@ SWITCHES = [
     (lambda: sys.path.insert(0, "/"), "where modules are found (sys.path)"),
     (lambda: sys.modules.update(json=None), "modules that others import (sys.modules) (json)"),
     (lambda: sys.modules.pop("json", None), "modules that others import (sys.modules) (json)"),
+    (lambda: setattr(os, "replace", hook), f"{OTHERS} (os.replace)"),
+    (lambda: setattr(time, "time", hook), f"{OTHERS} (time.time)"),
+    (lambda: setattr(json, "dumps", hook), f"{OTHERS} (json.dumps)"),
+    (lambda: setattr(nn.init, "zeros_", hook), f"{OTHERS} (torch.nn.init.zeros_)"),
+    (lambda: torch.autograd.graph.saved_tensors_hooks(*[lambda x: x] * 2).__enter__(),
+     "what is kept for gradients (saved_tensors_hooks)"),
+    (lambda: torch.autograd.set_multithreading_enabled(False), "torch's threads of gradients"),
+    (lambda: logging.disable(), "what is logged (logging.disable)"),
+    (lambda: gc.set_threshold(1), "how often garbage is collected"),
+    (lambda: sys.setswitchinterval(1), "how often threads take turns"),
+    (lambda: socket.setdefaulttimeout(9), "how long sockets wait"),
     (lambda: sys.setrecursionlimit(3000), "Python's limit of recursion"),
     (lambda: setattr(sys, "excepthook", hook), "what is done with errors (sys.excepthook)"),
     (lambda: random.seed(0), "Python's random numbers"),

@@ -45,6 +45,12 @@ class Data(OwnFiles, LabelledText):
             for split, paths in own.items()
         }
         names = {label for _, label in rows["train"]}
+        for name in sorted(names):
+            if name.strip() != name and name.strip() in names:
+                raise DataError(
+                    f"{own['train'][0]}: the labels {name!r} and {name.strip()!r} of data.train "
+                    f"differ in white space alone; write both alike."
+                )
         whole = all(name.isdecimal() for name in names)
         numbers = {name: at for at, name in enumerate(sorted(names, key=int if whole else str))}
         for split, found in rows.items():

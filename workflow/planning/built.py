@@ -2,16 +2,21 @@
 
 import json
 import re
+from contextlib import suppress
 from functools import cache
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from model.build import Node
 from workflow.planning.identity import canonical
 from workflow.planning.nodes import is_node
 from workflow.runtime.errors import InputError, nearest
+from workflow.validation import check
 
 MOST_TENSORS, MOST_PARAMETERS = 20_000, 10**12
 """Of a model: building more takes hours, and no machine holds more (4 TB)."""
+
+PLAIN = {bool, int, float, str, type(None)}
+"""Types that pydantic can tell apart."""
 
 
 class Refused(InputError):
@@ -30,9 +35,10 @@ def built(node: Node, key: str, **context: Any) -> Any:
     """
     import torch
 
-    from model.build import build
+    from model.build import build, locate
 
     try:
+        _check_types(node, locate(node["path"]), key)
         arguments = {
             name: built(value, f"{key}.{name}", **context) if is_node(value) else value
             for name, value in node.items()
@@ -46,8 +52,23 @@ def built(node: Node, key: str, **context: Any) -> Any:
             return build(node, **context)  # it computes with what it makes
     except Refused:
         raise
+    except InputError as error:
+        raise Refused(str(error)) from None
     except (Exception, SystemExit) as error:
         raise _refused(error, node, key) from None
+
+
+def _check_types(node: Node, part: Any, key: str) -> None:
+    """Raise InputError for a number, text or truth value that is not of the type that it has to be.
+
+    Many a constructor keeps such a value, and only its use in training would fail.
+    """
+    hints: dict[str, Any] = {}
+    with suppress(NameError, TypeError):  # those that only a type checker imports
+        hints = get_type_hints(part.__init__ if isinstance(part, type) else part)
+    for name in hints.keys() & node.keys():
+        if {*(get_args(hints[name]) or [hints[name]])} <= PLAIN:
+            check(node[name], hints[name], f"{key}.{name}")
 
 
 def _refused(error: BaseException, node: Node, key: str) -> Refused:

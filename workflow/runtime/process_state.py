@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import builtins
 import gc
+import json
 import locale
+import logging
 import math
 import os
 import random
 import re
 import resource
 import signal
+import socket
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -156,7 +160,8 @@ def _places() -> list[tuple[str, Any, str]]:
     homes = [nn, autograd, *own]
     classes = {one for home in homes for one in vars(home).values() if isinstance(one, type)}
     used = (torch.Tensor, optim.Adam, optim.AdamW)
-    modules = [builtins, math, np, torch, torch.linalg, nn.functional, autograd, *own]
+    modules = [builtins, json, math, os, time, np, torch, torch.linalg, nn.functional, nn.init]
+    modules += [autograd, *own]
     owners: dict[str, Any] = {one.__name__: one for one in modules}
     owners |= {f"{one.__module__}.{one.__name__}": one for one in {*used, *classes}}
     return [
@@ -288,8 +293,29 @@ def _set_collection(enabled: bool) -> None:
     (gc.enable if enabled else gc.disable)()
 
 
-def _set_output(streams: tuple[Any, Any]) -> None:
-    sys.stdout, sys.stderr = streams
+def _output() -> tuple[Any, ...]:
+    """The streams, and where each leads."""
+    places = [os.fstat(number) for number in (1, 2)]
+    return sys.stdout, sys.stderr, [(place.st_dev, place.st_ino) for place in places]
+
+
+def _set_output(streams: tuple[Any, ...]) -> None:
+    sys.stdout, sys.stderr, *_ = streams
+
+
+def _saved_by() -> Any:
+    """What torch hands to what gradients need, and takes back."""
+    return torch._C._autograd._top_saved_tensors_default_hooks(True)
+
+
+def _set_saved_by(hooks: Any) -> None:
+    while _saved_by() != hooks:
+        torch._C._autograd._pop_saved_tensors_default_hooks()
+
+
+def _set_priority(priority: int) -> None:
+    with suppress(PermissionError):  # only root raises it again
+        os.setpriority(os.PRIO_PROCESS, 0, priority)
 
 
 LOCALE = partial(locale.setlocale, locale.LC_ALL)
@@ -324,7 +350,7 @@ STATES: dict[str, Switch] = {
     "timers (signal.alarm)": (_timers, _stop_timers),
     "variables of the environment": (_environment, _set_environment),
     "functions that are not its own": (_functions, _set_functions),
-    "the output (sys.stdout, sys.stderr)": (lambda: (sys.stdout, sys.stderr), _set_output),
+    "the output (sys.stdout, sys.stderr)": (_output, _set_output),
     "Python's warnings, some of them to errors": (_errors, _set_errors),
     "Python's collection of garbage": (gc.isenabled, _set_collection),
     "what traces calls (sys.settrace, sys.setprofile)": (_traces, _set_traces),
@@ -333,6 +359,16 @@ STATES: dict[str, Switch] = {
     "the limits of resources": (_limits, _set_limits),
     "where modules are found (sys.path)": (_paths, _set_paths),
     "modules that others import (sys.modules)": (_modules, _set_modules),
+    "its priority (os.nice)": (partial(os.getpriority, os.PRIO_PROCESS, 0), _set_priority),
+    "what is kept for gradients (saved_tensors_hooks)": (_saved_by, _set_saved_by),
+    "torch's threads of gradients": (
+        torch._C._is_multithreading_enabled,
+        autograd.set_multithreading_enabled,
+    ),
+    "what is logged (logging.disable)": (lambda: logging.root.manager.disable, logging.disable),
+    "how often garbage is collected": (gc.get_threshold, lambda often: gc.set_threshold(*often)),
+    "how often threads take turns": (sys.getswitchinterval, sys.setswitchinterval),
+    "how long sockets wait": (socket.getdefaulttimeout, socket.setdefaulttimeout),
     "Python's limit of recursion": (sys.getrecursionlimit, sys.setrecursionlimit),
     "what is done with errors (sys.excepthook)": _attributes(sys, "excepthook", "unraisablehook"),
     "the locale": (

@@ -241,8 +241,29 @@ def test_utf_7_is_named(tmp_path, rows):
 
 
 @pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("日本語の文です\n".encode("iso2022_jp"), "in ISO-2022; save it as UTF-8"),
+        ("한국어\n".encode("iso2022_kr"), "in ISO-2022; save it as UTF-8"),
+        ("中文句子\n".encode("hz") * 3, "in HZ; save it as UTF-8"),
+        (b"{\\rtf1 words\n", "in RTF; save it as text"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS; fetch the file"),
+        (b"<!DOCTYPE html>\n<html>\n", "a web page; fetch the file itself"),
+        (b"SQLite format 3\0", "in a database of SQLite; write its texts to a file"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "in an old document of Office; save it as text"),
+    ],
+)
+def test_what_is_no_text_is_named(tmp_path, content, says):
+    (path := tmp_path / "f").write_bytes(content)
+    with pytest.raises(DataError, match=f"f: this text is {says}"):
+        list(read_text(path, Dropped()))
+
+
+@pytest.mark.parametrize(
     "row",
     [
+        "~{a} and {b} are sets, ~{c}~",
+        "a < b, <html is a tag>",
         "call +4912345678 or +44 20 7946 0018 or +15551234567",
         "Qh5+ Ke7 Rf8+ Nxf8, C++ and a+b-c",
         "+John +Mary +Paul +Anna",

@@ -143,6 +143,14 @@ def test_own_labelled_texts_that_are_wrong_are_refused_in_a_sentence(tmp_path):
     assert sentence(tmp_path, UserError, **{**given, "text": "reviw"}).startswith(
         'films.csv: data.text: unknown column "reviw"'
     )
+    assert sentence(tmp_path, RecipeError, **given, dev=file).startswith(
+        "dev: has the texts of train, films.csv; name other files"
+    )
+    spaced = write(tmp_path / "spaced.csv", [*FORMS["csv"], "a book,good "])
+    assert sentence(tmp_path, DataError, **{**given, "train": spaced}) == (
+        "spaced.csv: the labels 'good ' and 'good' of data.train differ in white space alone; "
+        "write both alike."
+    )
     new = write(tmp_path / "test.csv", ["review,verdict", "a book,ugly", "a book,good"])
     assert sentence(tmp_path, DataError, **given, test=new) == (
         "test.csv: data.test has the label 'ugly', which no text of data.train has; add such texts "

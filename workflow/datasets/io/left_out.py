@@ -28,6 +28,14 @@ BEGINNINGS: dict[bytes, str] = {
     b"7z\xbc\xaf": "in a 7z archive; unpack it",
     b"PK\x03\x04": "in a zip archive or a document of Office; unpack it, or save it as text",
     b"%PDF-": "in a PDF; save it as text",
+    b"{\\rtf": "in RTF; save it as text",
+    b"\xd0\xcf\x11\xe0": "in an old document of Office; save it as text",
+    b"SQLite format 3": "in a database of SQLite; write its texts to a file",
+    b"PAR1": "in Parquet; write its texts to a file",
+    b"version https://git-lfs": "a pointer of Git LFS; fetch the file itself (git lfs pull)",
+    b"<!DOCTYPE html": "a web page; fetch the file itself",
+    b"<!doctype html": "a web page; fetch the file itself",
+    b"<html": "a web page; fetch the file itself",
 }
 """How content begins that is no text, and what helps."""
 UNMARKED = {
@@ -46,6 +54,10 @@ them, can't be decoded."""
 LONGEST_LINE = 1 << 26  # bytes
 HEAD = 1 << 12
 """Bytes at a file's beginning that tell its encoding."""
+ESCAPED = re.compile(rb"\x1b\$\)?[@-D]")
+"""How ISO-2022 changes to the letters of Japanese, Korean and Chinese."""
+BRACED = re.compile(rb"~\{(?:[!-w][!-~])+~\}")
+"""How HZ writes Chinese."""
 SHIFTED = re.compile(rb"\+[A-Za-z0-9+/]{3,}")
 """How UTF-7 writes letters that ASCII lacks."""
 UNSEEN = re.compile(
@@ -149,10 +161,14 @@ def _other_encoding(path: Path, decoded: Decoded) -> DataError:
 
 
 def _unmarked(head: bytes) -> Iterator[str]:
-    """Yield which encoding has text here without a mark: with zero bytes and white space, or UTF-7.
+    """Yield which encoding has text here without a mark: with zero bytes and white space, or ASCII.
 
-    Of UTF-7 there are three words at least, as `+` and letters may mean something else.
+    Of UTF-7 and HZ there are three words at least, as such signs may mean something else.
     """
+    if head.isascii() and ESCAPED.search(head):
+        yield "in ISO-2022; save it as UTF-8"
+    if head.isascii() and len(BRACED.findall(head)) > 2:
+        yield "in HZ; save it as UTF-8"
     if head.isascii() and len(SHIFTED.findall(head)) > 2:
         with suppress(UnicodeDecodeError):
             text = codecs.getincrementaldecoder("utf-7")().decode(head)

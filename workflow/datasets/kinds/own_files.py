@@ -10,6 +10,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,13 @@ def by_content(data: Mapping[str, Any]) -> Mapping[str, Any]:
         for split in SPLITS
         if split in data
     }
+    for one, other in combinations(sums, 2):
+        if both := {*sums[one]} & {*sums[other]}:
+            path = _names(data[one])[sums[one].index(both.pop())]
+            raise RecipeError(
+                f"{other}: has the texts of {one}, {path}; name other files, or leave {other} out "
+                f"to hold texts out."
+            )
     endings = "_".join(Path(name).suffix[1:] for name in _names(data.get("train")))
     return {OWN[data["dataset"]]: endings, **data, **sums}
 
