@@ -64,8 +64,9 @@ def _check_types(node: Node, part: Any, key: str) -> None:
     Many a constructor keeps such a value, and only its use in training would fail.
     """
     hints: dict[str, Any] = {}
+    whole: Any = part
     with suppress(NameError, TypeError):  # those that only a type checker imports
-        hints = get_type_hints(part.__init__ if isinstance(part, type) else part)
+        hints = get_type_hints(whole.__init__ if isinstance(part, type) else part)
     for name in hints.keys() & node.keys():
         if {*(get_args(hints[name]) or [hints[name]])} <= PLAIN:
             check(node[name], hints[name], f"{key}.{name}")
