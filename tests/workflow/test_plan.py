@@ -59,6 +59,16 @@ def test_a_file_of_another_scale_is_told(fresh, folder, says):
         assert says in f"{fresh.command(program, file, '--scale', 'demo', fails=True)}\n"
 
 
+@pytest.mark.parametrize("program", ["plan", "run"])
+def test_what_a_constructor_refuses_ends_before_any_job(fresh, program):
+    mine = fresh.root / "mine.yaml"
+    node = {"path": "model.normalizers.topk:TopK", "k": 0}
+    mine.write_text(json.dumps({"mechanisms": {"mine": node}}))
+    said = fresh.command(program, "--scale", "demo", "--configfile", str(mine), fails=True)
+    assert f"error: {mine}, line 1: mechanisms.mine.k: it can't be built (k must be" in said
+    assert not [*fresh.root.glob("results/**/*.log")]
+
+
 def test_what_is_done_is_not_planned_and_what_was_measured_is_said(project):
     def planned(*arguments: str) -> dict[str, list[str]]:
         return rows(
