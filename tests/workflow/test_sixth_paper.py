@@ -43,8 +43,8 @@ def test_its_demo_runs_and_the_reports_have_it(six: Project) -> None:
     results = six.root / "results/demo"
     assert (results / "figures/sixth/figure_1.png").is_file()
     report = (results / "report.html").read_text()
-    own = report.partition('<section id="sixth"')[2].partition("</section>")[0]
-    assert '<h2 id="sixth-title">A Sixth Paper</h2>' in own
+    own = report.partition('<section id="sixth2026"')[2].partition("</section>")[0]
+    assert '<h2 id="sixth2026-title">Learning the Stack Language in Four Updates</h2>' in own
     assert '<a href="https://example.org/sixth">sixth2026</a>: A. Author, B. Author (2026)' in own
     assert "ppl is the perplexity of a symbol." in own
     assert "Table 1: losses of a sixth paper" in own and "Figure 1: how a sixth paper" in own

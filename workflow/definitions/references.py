@@ -23,6 +23,8 @@ class Cited(TypedDict):
 
     title: NonEmptyText
     """as it is cited"""
+    short: NotRequired[NonEmptyText]
+    """the title in a few words, where it is long"""
     authors: Annotated[list[NonEmptyText], Field(min_length=1)]
     """as they are cited"""
     year: Positive
@@ -62,6 +64,13 @@ class Reference:
     link: str
     figure: str = ""
     """Name of the figure that tells what was found, if one does."""
+    short: str = ""
+    """The title in a few words, where it is long."""
+
+    @property
+    def name(self) -> str:
+        """The title as tabs and counts have it."""
+        return self.short or self.title
 
     @property
     def cited(self) -> str:

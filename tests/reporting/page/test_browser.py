@@ -69,7 +69,7 @@ def test_the_first_screen_has_the_answer_and_every_decided_claim(
             total, *counted = map(int, re.findall(r"\d+", counts.inner_text()))
             assert grown == counted and sum(counted) == total
     lines.first.click()
-    assert decided[links[0]] in panel(page) and page.locator("#discrete_transformer").is_visible()
+    assert decided[links[0]] in panel(page) and page.locator("#kinley2020").is_visible()
 
 
 def test_a_demo_says_what_ran_and_shows_no_verdicts(
@@ -90,29 +90,29 @@ def test_one_tab_is_shown_and_an_address_opens_its_own(opened: Open) -> None:
     page = opened()
     here, shown = page.locator(".tabs [aria-current]"), page.locator(".tab:visible")
     assert here.inner_text() == "Overview" and shown.count() == 1
-    page.focus(".tabs [href='#discrete_transformer']")
+    page.focus(".tabs [href='#kinley2020']")
     page.keyboard.press("Enter")
-    expect(here).to_have_attribute("href", "#discrete_transformer")
-    assert shown.count() == 1 and shown.get_attribute("id") == "discrete_transformer"
+    expect(here).to_have_attribute("href", "#kinley2020")
+    assert shown.count() == 1 and shown.get_attribute("id") == "kinley2020"
     page.go_back()
     expect(here).to_have_attribute("href", "#overview")
     expect(opened("#cost").locator(".tab:visible")).to_have_attribute("id", "rest")
-    folded = opened("#discrete_transformer/stack_language")
-    assert folded.locator("[id='discrete_transformer/stack_language']").is_visible()
+    folded = opened("#discrete_transformer/mechanism_stack")
+    assert folded.locator("[id='discrete_transformer/mechanism_stack']").is_visible()
     assert folded.locator("details.block[open]").count() == 1
 
 
 @pytest.mark.parametrize("width", [1300, 800, 400])
 def test_nothing_is_wider_than_the_screen(opened: Open, width: int) -> None:
     page = opened(viewport={"width": width, "height": 800})
-    for tab in ("overview", "discrete_transformer", "rest"):
+    for tab in ("overview", "kinley2020", "discrete2020", "rest"):
         page.evaluate(f"location.hash = '{tab}'")
         page.wait_for_selector(f"#{tab}:visible")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_the_evidence_of_a_claim_is_in_sight_on_a_phone(opened: Open) -> None:
-    page = opened("#claims/discrete_transformer", viewport={"width": 400, "height": 800})
+    page = opened("#claims/kinley2020", viewport={"width": 400, "height": 800})
     row = page.locator("table.claims tr[data-paper]").first
     for cell in row.locator("> td").all():
         box = cell.bounding_box()
@@ -126,7 +126,7 @@ def test_the_search_jumps_to_its_first_hit_and_dims_the_others(opened: Open) -> 
     page.keyboard.type("6.1")
     # The table of that name comes before rows that say so, and 6.12 is none.
     assert page.locator(".hit").inner_text().startswith("Table 6.1:")
-    expect(page.locator("#discrete_transformer")).to_be_visible()
+    expect(page.locator("#kinley2020")).to_be_visible()
     box, bar = page.locator(".hit").bounding_box(), page.locator(".bar").bounding_box()
     assert box and bar and bar["y"] == 0 and bar["height"] <= box["y"] < 900
     every = len(rows(page))
@@ -152,7 +152,7 @@ def test_the_search_jumps_to_its_first_hit_and_dims_the_others(opened: Open) -> 
 
 def test_a_column_sorts_its_groups_best_first_then_back(opened: Open) -> None:
     page = opened("#discrete_transformer/stack_language")
-    table = page.locator("details.block[open] table.sorted")
+    table = page.locator("article:has([id='discrete_transformer/stack_language']) table.sorted")
     heads = table.locator("thead th")
 
     def values(column: int) -> list[list[float]]:
@@ -178,7 +178,7 @@ def test_a_column_sorts_its_groups_best_first_then_back(opened: Open) -> None:
 def test_a_cell_opens_the_runs_behind_it_and_its_address_opens_the_same(
     opened: Open, lite: Results
 ) -> None:
-    page = opened("#discrete_transformer")
+    page = opened("#kinley2020")
     page.click(f"[id='{CELL}']")
     said = panel(page)
     cell, beside = (page.locator(one).bounding_box() for one in (f"[id='{CELL}']", "#panel"))
@@ -206,7 +206,7 @@ def test_a_cell_opens_the_runs_behind_it_and_its_address_opens_the_same(
 
 
 def test_notes_are_folded_and_a_drawing_stands_in_the_page_once(opened: Open, text: str) -> None:
-    page = opened("#discrete_transformer")
+    page = opened("#kinley2020")
     assert page.locator("details.note").count() > 10
     assert page.locator("main details[open]").count() == 0
     page.click(f"article:has(> h3{TABLE}) summary:has-text('Notes')")
@@ -263,7 +263,7 @@ def test_every_address_leads_to_what_it_names(opened: Open) -> None:
 
 
 def test_data_of_figures_and_tables_can_be_saved(opened: Open, lite: Results) -> None:
-    page = opened("#discrete_transformer", accept_downloads=True)
+    page = opened("#kinley2020", accept_downloads=True)
     figure = page.locator("[id='discrete_transformer/figure_6_1']")
     figure.locator(".data summary").click()
     with page.expect_download() as saved:
@@ -301,7 +301,7 @@ def test_the_keyboard_alone_reaches_everything(opened: Open) -> None:
     page = opened()
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
-    page = opened("#discrete_transformer")
+    page = opened("#kinley2020")
     # What is focused says so itself: a busy page may take several keys between two questions.
     wanted = page.evaluate(
         """() => {
@@ -339,7 +339,7 @@ def test_a_checker_of_accessibility_finds_nothing_grave(opened: Open, scheme: st
     page = opened(color_scheme=scheme)
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
     violations = []
-    for tab in ("overview", "discrete_transformer", "rest"):
+    for tab in ("overview", "kinley2020", "discrete2020", "rest"):
         page.evaluate(f"location.hash = '{tab}'")
         page.wait_for_selector(f"#{tab}:visible")
         violations += Axe().run(page).response["violations"]

@@ -72,7 +72,7 @@ def test_what_was_measured_is_shown_and_the_rest_is_not_run(results: Results) ->
     assert accuracy(made)["n"] == "2"
     page = made.page.read_text()
     assert f"What is done so far: 4 of {made.planned} planned runs." in page
-    assert '<section id="discrete_transformer"' in page
+    assert '<section id="kinley2020"' in page
     folder = made.page.parent
     assert {path.name for path in results.folder.iterdir()} == {"measures", "runs", "so_far"}
     claims = json.loads((folder / "claims/discrete_transformer.json").read_text())["claims"]

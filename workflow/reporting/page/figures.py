@@ -62,6 +62,11 @@ def _pixels(svg: str, side: str) -> int:
     return round(float(found[1]) * 96 / 72) if found else 0
 
 
+def named(title: str, keys: Sequence[str]) -> str:
+    """Return the paper that a figure of no table is of: the one that its title names, or the first."""
+    return next((key for key in keys if f"({key})" in title), keys[0])
+
+
 class OfRuns(Protocol):
     """A table or a figure."""
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workflow.definitions.references import Reference, key_of
+from workflow.definitions.references import Reference
 from workflow.reporting.measures import RunRecord
 from workflow.reporting.page.claims import ShownClaim, decided
 from workflow.reporting.page.figures import ShownFigure
@@ -63,15 +63,9 @@ def cards(
     findings = {one.reference.key: one for one in headline.findings} if headline else {}
     made = []
     for paper in papers:
-        for reference in paper["references"]:
-            tables: list[ShownTable] = [
-                one for one in paper["tables"] if key_of(one.source) == reference.key
-            ]
-            claims: list[ShownClaim] = [
-                one
-                for one in paper["claims"]
-                if one.source == reference.key and not one.claim.check
-            ]
+        if reference := paper["reference"]:
+            tables: list[ShownTable] = paper["tables"]
+            claims: list[ShownClaim] = [one for one in paper["claims"] if not one.claim.check]
             behind = {one for table in tables for one in table.identities}
             behind |= {one for claim in claims for one in claim.claim.runs}
             found = findings.get(reference.key)
@@ -89,7 +83,7 @@ def cards(
                     else [],
                     decided=decided(claims) if comparable else [],
                     figure=figures[0] if figures else None,
-                    first=tables[0].address if tables else paper["name"],
+                    first=tables[0].address if tables else paper["key"],
                     tables=sum(bool(table.identities) for table in tables),
                     runs=len(seconds),
                     minutes=sum(seconds) / 60,

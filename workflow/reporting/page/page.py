@@ -1,6 +1,6 @@
 """The report page of one scale: the results that it is given, on one self-contained page."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 from workflow import PUBLISHED
 from workflow.definitions.paper import NOTHING, Paper
+from workflow.definitions.references import key_of
 from workflow.definitions.tables import Table
 from workflow.files import read_history, write_sidecar, write_text
 from workflow.reporting.cells import read_table
@@ -69,11 +70,11 @@ def render(
     given = Given(_by_name(tables), _by_name(figures), {path.stem: path for path in claims})
     entries = read_history(PUBLISHED / scale / history.NAME)
     caveats = Caveats(claims_in(given.claims.values()), entries)
-    papers = [_paper(paper, given, caveats) for paper in Paper.all(mechanisms, own)]
-    papers = [paper for paper in papers if paper["tables"] or paper["figures"] or paper["claims"]]
+    folders = [_folder(paper, given, caveats) for paper in Paper.all(mechanisms, own)]
+    papers = [paper for folder in folders for paper in _papers(folder)]
     records = [one.run for one in runs]
     recipes = [run["spec"]["run"].get("data", {}) for run in records]
-    recipes += [recipe for paper in papers for recipe in paper["recipes"]]
+    recipes += [recipe for folder in folders for recipe in folder["recipes"]]
     comparable = base_scale(scale) != "demo"
     page = templates.get_template("report.html.j2").render(
         scale=scale,
@@ -90,12 +91,13 @@ def render(
         style=inlined([COLOURS, TEMPLATES / "style.css"]),
         scripts=inlined(TEMPLATES / name for name in SCRIPTS),
         papers=papers,
+        missing=[lacking for folder in folders for lacking in folder["missing"]],
         words=[Mark(word) for word in SIGNS],
         variants=page_runs.variants(runs, scale),
         hardware=cost.hardware(records),
         spent=cost.spent(records, plan),
         licences=cost.licences(recipes),
-        tolerances=_tolerances(papers),
+        tolerances=_tolerances(folders),
         near=NEAR,
         changes=tolerances.changes(
             read_history(PUBLISHED / scale / tolerances.NAME), tolerances.current()
@@ -134,8 +136,8 @@ def _by_name(files: Iterable[Path]) -> dict[tuple[str, str], Path]:
     return {(path.parent.name, path.stem): path for path in files}
 
 
-def _paper(paper: Paper, given: Given, caveats: Caveats) -> dict[str, Any]:
-    """Return what was given of a paper, in the paper's own order."""
+def _folder(paper: Paper, given: Given, caveats: Caveats) -> dict[str, Any]:
+    """Return what was given of a folder of papers, in the papers' own order."""
     shown, recipes = [], []
     missing: list[tuple[str, Sequence[str]]] = []
     rules: dict[str, Any] = {}
@@ -172,6 +174,34 @@ def _paper(paper: Paper, given: Given, caveats: Caveats) -> dict[str, Any]:
         "rules": rules,
         "missing": missing,
     }
+
+
+def _papers(folder: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what is shown of each paper of a folder, where anything is; of one's own runs it is one.
+
+    Tables and claims that name none of the papers, as one's own do, are with the first.
+    """
+    named = {one.key: one for one in folder["references"]}
+    keys = [*named] or [folder["name"]]
+    beside, _ = figures.placed(folder["figures"], folder["tables"])
+    sources = {one.name: it.source for it in folder["tables"] for one in beside[it.name]}
+
+    def key(source: str) -> str:
+        return key_of(source) if key_of(source) in keys else keys[0]
+
+    for at in keys:
+        shown = {
+            "tables": [one for one in folder["tables"] if key(one.source) == at],
+            "figures": [
+                one
+                for one in folder["figures"]
+                if key(sources.get(one.name) or figures.named(one.title, keys)) == at
+            ],
+            "claims": [one for one in folder["claims"] if key(one.source) == at],
+        }
+        if any(shown.values()):
+            about = {"key": at, "reference": named.get(at)}
+            yield {**folder, **about, **shown}
 
 
 def _tolerances(papers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -24,6 +24,8 @@ class ShownTable:
     title: str
     number: str
     """Of the paper's own table or section, as `Table 6.1`; nothing of another table."""
+    own: bool
+    """Whether it is the paper's, and not beyond it: it has a number, or shows a printed one."""
     caption: str
     source: str
     """The key of the paper that it is of."""
@@ -52,7 +54,8 @@ def shown(paper: str, definitions: Tables, name: str, table: LongForm) -> ShownT
         name=name,
         address=address,
         title=definition["title"],
-        number=number_of(definition["title"]),
+        number=(number := number_of(definition["title"])),
+        own=bool(number) or any(cell["expected"] for cell in cells),
         caption=grid.caption,
         source=definition["source"],
         labels=grid.labels,

@@ -11,7 +11,7 @@ from workflow.reporting.cells import read_table
 from workflow.reporting.claims.caveats import Caveats
 from workflow.reporting.claims.judged import JudgedClaim, read_claims
 from workflow.reporting.claims.markdown import evidence, limits, would_decide
-from workflow.reporting.page.figures import placed
+from workflow.reporting.page.figures import named, placed
 from workflow.reporting.page.headline import Headline
 from workflow.reporting.page.marks import SIGNS
 from workflow.reporting.page.templates import markdown
@@ -176,10 +176,9 @@ def _blocks(folder: Path, scale: str, paper: Paper, costs: CostOf) -> Iterator[t
     for block in shown:
         block.figures.extend(beside[block.name])
     yield from tables.values()
-    first = next((one.key for one in paper.about.references), paper.name)
+    keys = [one.key for one in paper.about.references] or [paper.name]
     for figure in alone:
-        named = (one.key for one in paper.about.references if f"({one.key})" in figure.title)
-        yield next(named, first), figure
+        yield named(figure.title, keys), figure
 
 
 def _caption(text: str, scale: str) -> tuple[str, str]:
