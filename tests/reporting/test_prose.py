@@ -8,9 +8,11 @@ from workflow.reporting.prose import shortened, symbols, without_demo
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("A(alpha, beta_uf)", "A(α, β<sup>uf</sup>)"),
+        ("A(alpha, beta_uf)", "A(α, βᵘᶠ)"),
         ("xi(Delta,beta) and xi_star", "ξ(Δ,β) and ξ*"),
-        ("A_hat, A-hat and alpha_hat", "A\u0302, A\u0302 and α\u0302"),
+        ("A_hat, A-hat and alpha_hat", "Â, Â and α\u0302"),
+        ("tau_norm, taught, model.alpha", "tau_norm, taught, model.alpha"),
+        ("alpha-entmax, learned", "α-entmax, learned"),
         ("`tau` is tau", "`tau` is τ"),
         ("alphabet, Beta, best_alpha, a/alpha.csv", "alphabet, Beta, best_alpha, a/alpha.csv"),
     ],

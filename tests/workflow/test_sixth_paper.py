@@ -59,8 +59,8 @@ def test_it_is_published_and_every_count_has_its_row(six: Project) -> None:
     readme = (six.root / "README.md").read_text()
     page = (six.root / "docs/reproduction/lite/README.md").read_text()
     targets = (six.root / "docs/scales.md").read_text()
-    assert CARD in page and "\n| sixth2026 | 2 | " in readme
-    assert "- **sixth2026**: [Learning the Stack Language in Four Updates](https://ex" in readme
+    assert CARD in page and "\n| Learning the Stack Language in Four Updates | 2 | " in readme
+    assert "- **[Learning the Stack Language in Four Updates](https://ex" in readme
     assert "| `sixth` | [`sixth2026`](https://example.org/sixth) | " in targets
     assert "| `sixth_language` | Table 1 and Figure 1 |" in targets
     own = (six.root / "docs/reproduction/lite/sixth2026.md").read_text()

@@ -1,32 +1,31 @@
 """Texts of definitions as a page of one scale shows them: symbols, and nothing on the demo."""
 
 import re
+from unicodedata import normalize
 
 LETTERS = {"alpha": "α", "beta": "β", "theta": "θ", "Delta": "Δ", "tau": "τ", "xi": "ξ"}
 SYMBOL = re.compile(rf"(?<![\w./])(?:({'|'.join(LETTERS)})(?:_([a-z]+))?|A[-_](hat))(?![\w/])")
-MARKED = {"hat": "\u0302", "star": "*"}
-"""An index that is a mark upon or beside its letter."""
+RAISED = {"uf": "ᵘᶠ", "px": "ᵖˣ", "fr": "ᶠʳ", "log": "ˡᵒᵍ", "opt": "ᵒᵖᵗ"}
+RAISED |= {"hat": "\u0302", "star": "*"}
+"""Indices as signs; the last two are marks upon or beside their letter."""
 ASIDE = re.compile(r",? \([^()]*\bdemo\b[^()]*\)")
 SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z“])")
 
 
 def symbols(text: str) -> str:
-    """Return a text with symbols as the papers write them; what is in backticks stays as it is.
+    """Return a text with symbols in the place of their names; what is in backticks stays as it is.
 
-    `A(alpha, beta_uf)` is A(α, β<sup>uf</sup>), and `A_hat` is Â.
+    `A(alpha, beta_uf)` is A(α, βᵘᶠ), and `A_hat` is Â; names with another index stay.
     """
     parts = text.split("`")
     return "`".join(part if at % 2 else SYMBOL.sub(_symbol, part) for at, part in enumerate(parts))
 
 
-def letter_of(found: re.Match[str]) -> tuple[str, str]:
-    """Return the letter of a symbol that `SYMBOL` found, and its index or nothing."""
-    return LETTERS.get(found[1], "A"), found[2] or found[3] or ""
-
-
 def _symbol(found: re.Match[str]) -> str:
-    letter, index = letter_of(found)
-    return letter + (MARKED.get(index) or f"<sup>{index}</sup>" if index else "")
+    index = found[2] or found[3]
+    if index and index not in RAISED:
+        return found[0]
+    return normalize("NFC", LETTERS.get(found[1], "A") + RAISED.get(index, ""))
 
 
 def without_demo(text: str) -> str:

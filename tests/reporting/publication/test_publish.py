@@ -129,7 +129,10 @@ def test_the_command_publishes_and_updates_the_readme(clone: Path) -> None:
     (paper,) = (one for one in Paper.all() if one.name == "discrete_transformer")
     own = [one for one in paper.claims["claims"] if "check" not in one]
     count = sum(one["source"].startswith("kinley2020") for one in own)
-    assert f"| kinley2020 | {count} | " in readme and "](docs/equations.md#kinley2020)." in readme
+    assert (
+        f"| Two-Stream Transformer | {count} | " in readme
+        and "](docs/equations.md#kinley2020)." in readme
+    )
     assert "| claim | ours | compared with | difference" in claims
     assert "0.71 vs 0.69" in claims and "**undecided**" in claims
     assert "| `discrete_transformer` | [`kinley2020`](https://" in targets

@@ -11,12 +11,14 @@ from tests.equivalent import ROUNDING, accept, line
 from tests.reporting.claims.test_claims_table import claim
 from tests.reporting.synthetic import Results, plan_of
 from workflow.definitions.paper import Paper
-from workflow.files import read_sidecar, write_json
+from workflow.definitions.references import key_of
+from workflow.files import read_csv, read_sidecar, write_json
 from workflow.planning.equivalents import STATED
 from workflow.reporting.claims.judged import read_claims
 from workflow.reporting.page.headline import Headline
 from workflow.reporting.prose import shortened, symbols
 from workflow.reporting.publication import following
+from workflow.reporting.publication.costs import NAME as COMMANDS
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.paper_pages import FIGURE, WORDS
 from workflow.reporting.publication.places import numbered, own_order
@@ -49,6 +51,11 @@ def paper(folder: Path) -> str:
     return (folder / "kinley2020.md").read_text()
 
 
+def folded(page: str, name: str) -> str:
+    """Return what is folded below an anchor of the index, with its summary."""
+    return page.partition(f'<a id="{name}"></a>\n')[2].partition("\n</details>")[0]
+
+
 def part(page: str, title: str, level: str = "##") -> str:
     """Return the section of that title."""
     return page.partition(f"\n{level} {title}")[2].partition(f"\n{level} ")[0]
@@ -74,7 +81,8 @@ def test_a_paper_has_its_page_and_its_card(folder: Path, page: str) -> None:
     assert [key for _, key in cards] == keys
     for title, key in cards:
         assert (folder / f"{key}.md").read_text().startswith(f"# {title}\n\n")
-    assert page.index("kinley2020.md)**") < page.index("\n30 claims: ") < page.index("## Counts")
+    kinley = page.partition("kinley2020.md)**")[2].partition("\n**[")[0]
+    assert " 30 claims: " in kinley and page.index(" 30 claims: ") < page.index("<details>")
 
 
 def test_figures_stand_below_their_table_with_a_short_caption(folder: Path, paper: str) -> None:
@@ -100,30 +108,48 @@ def test_tables_stand_in_the_papers_order_and_then_what_is_beyond(paper: str) ->
     ) == [*("Table 6.2", "Table 10", "Section A.1", "Section A.8", "Figure 2", "A")]
 
 
-def test_a_table_has_its_notes_runs_and_commands_folded(folder: Path, paper: str) -> None:
+def test_a_table_has_its_notes_and_runs_folded(folder: Path, paper: str) -> None:
     table = part(paper, "Table 6.1", "###")
-    _, _, folded = table.partition("<details><summary>Notes, data and commands</summary>")
-    made = re.search(r"\n- Make the table again: \d+ runs, .+ download \d+ MB\. `(.+)`", folded)
-    assert made and made[1] == "make run SCALE=lite ONLY=discrete_transformer_table_6_1"
-    sst = next(it for it in folded.splitlines() if it.startswith("- Make gradient norm: SST; "))
-    variants = "{sst_soft,sst_discrete,sst_two_stream}/seed-{0,1}.json"
-    assert sst.endswith(f'ONLY="results/lite/measures/text_classification/{variants}"`')
+    _, _, folded = table.partition("<details><summary>Notes and data</summary>")
     (entry,) = re.findall(r"\[the runs of each cell\]\((.+)\)", folded)
     assert at(folder, entry)["key"] == "discrete_transformer/table_6_1"
+
+
+def test_notes_of_several_tables_are_on_the_page_once(paper: str) -> None:
+    notes = dict(re.findall(r"^(\d+)\. (.+)$", part(paper, "Notes of several tables"), re.M))
+    named = re.findall(r"^- \[Notes of several tables\]\(#notes\): (.+)$", paper, re.M)
+    assert len(notes) > 1 and {*notes} == {one for line in named for one in line.split(", ")}
+    assert all(paper.count(note) == 1 for note in notes.values())
+
+
+def test_one_file_has_the_command_of_each_table_and_of_its_rows(folder: Path) -> None:
+    lines = [one for one in read_csv(folder / COMMANDS) if one["table"] == "table_6_1"]
+    whole, *rows = lines
+    assert (whole["paper"], whole["rows"]) == ("discrete_transformer", "all")
+    assert re.fullmatch(r"\d+ runs, .+ download \d+ MB", whole["cost"])
+    assert whole["command"] == "make run SCALE=lite ONLY=discrete_transformer_table_6_1"
+    (sst,) = (one for one in rows if one["rows"].startswith("gradient norm: SST; "))
+    variants = "{sst_soft,sst_discrete,sst_two_stream}/seed-{0,1}.json"
+    assert sst["command"].endswith(f'="results/lite/measures/text_classification/{variants}"')
 
 
 def test_claims_stand_by_verdict_and_lead_to_their_entries(folder: Path, paper: str) -> None:
     claims = part(paper, "Claims")
     assert "(snell2021" not in claims and "(discrete2020" not in claims
     _, undecided, waiting = re.split(r"\d+ undecided:|<details><summary>\d+ not run", claims)
-    assert "\n| | claim | ours, difference [95 %] | paper | decided by |\n" in undecided
-    assert "| 3 seeds, the next look |" in undecided
+    assert "\n| | claim | ours, difference [95 %] | paper |\n" in undecided
+    assert ". Decided by 3 seeds, the next look |" in undecided
     published = {one.id: one for one in read_claims(folder / "claims/discrete_transformer.json")}
     lines = (folder / "claims/discrete_transformer.json").read_text().splitlines()
     for verdict, section in (("undecided", undecided), ("not run", waiting)):
         for number in re.findall(r"discrete_transformer\.json#L(\d+)", section):
-            name = lines[int(number) - 1].split('"')[3]
-            assert published[name].verdict == verdict and symbols(published[name].claim) in section
+            one = published[lines[int(number) - 1].split('"')[3]]
+            assert one.verdict == verdict
+            assert (symbols(one.claim) if verdict == "undecided" else one.reason) in section
+    own = [one for one in published.values() if key_of(one.source) == "kinley2020"]
+    unrun = [one for one in own if one.verdict == "not run" and not one.check]
+    several = [int(count) for count in re.findall(r"L\d+\) \((\d+)\)", waiting)]
+    assert len(unrun) == sum(several) + len(re.findall(r"L\d+\)(?! \()", waiting))
 
 
 def test_what_came_out_stands_first(page: str) -> None:
@@ -132,11 +158,13 @@ def test_what_came_out_stands_first(page: str) -> None:
 
 
 def test_that_no_number_differs_is_said(page: str) -> None:
-    assert part(page, "Numbers that differ").strip() == "None."
+    section = folded(page, "numbers-that-differ")
+    assert section.startswith("<details><summary>Numbers that differ, and why: 0</summary>")
+    assert "\n- " not in section
 
 
 def test_a_number_is_followed_to_its_run(folder: Path, page: str) -> None:
-    text = part(page, "Follow one number")
+    text = folded(page, "follow-one-number")
     ((key, name),) = re.findall(r"\]\((\w+)\.md#(\w+)\)", text)
     table = f"tables/discrete_transformer/{name}"
     assert key == "kinley2020"
@@ -197,12 +225,11 @@ def test_the_example_is_reproduced_if_any_is(
 ) -> None:
     said = {"source": "snell2021", "title": "A title"}
     monkeypatch.setattr("workflow.reporting.publication.places.definition", lambda table: said)
-    nothing = following.section(tmp_path)
-    assert nothing.startswith("## Files")
+    assert following.section(tmp_path) == ""
     write(tmp_path, "a", "reproduced", expected="")
     write(tmp_path, "b", "reproduced", metric="size")
     write(tmp_path, "b2", "reproduced", repeats="e")
-    assert following.section(tmp_path) == nothing
+    assert following.section(tmp_path) == ""
     write(tmp_path, "c", "differs")
     write(tmp_path, "d", "near")
     alone = following.section(tmp_path)
@@ -224,18 +251,19 @@ def test_stale_runs_and_overlays_are_told(tmp_path: Path) -> None:
     write_json(tmp_path / "claims/p.json", {"claims": [claim().told()]})
     text = index(tmp_path, "lite+mine", stale={"e/v/seed-0": "of other code"})
     assert "An overlay on `lite`" in text
-    assert text.endswith("Kept, but in no table, figure or claim:\n\n- `e/v/seed-0`: of other code")
+    stale = folded(text, "stale")
+    assert "no table, figure or claim: 1</summary>\n\n- `e/v/seed-0`: of other code" in stale
     assert "Not run" not in text
     plain = index(tmp_path)
-    assert "overlay" not in plain and "Stale" not in plain and "Trained again" not in plain
+    assert "overlay" not in plain and "Stale" not in plain and "trained again" not in plain
 
 
 def test_runs_in_the_place_of_others_are_told(tmp_path: Path) -> None:
     write_json(tmp_path / "claims/p.json", {"claims": [claim().told()]})
     what = "NVIDIA H200, 2026-11-26, in the place of cpu, 2026-11-21"
     text = index(tmp_path, again={"e/v/seed-0": what})
-    assert "## Trained again" in text and "<summary>1 run</summary>" in text
-    assert text.endswith(f"- `e/v/seed-0`: {what}\n\n</details>")
+    assert f"- `e/v/seed-0`: {what}\n" in folded(text, "trained-again")
+    assert "1 run was trained again" in text
 
 
 def test_runs_by_earlier_code_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

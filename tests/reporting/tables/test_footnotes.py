@@ -54,17 +54,15 @@ def test_rows_over_different_seeds_are_told(
         ),
         (
             {"a": (2, 2), "b": (1, 2), "c": (5, 1), "d": (2, 0), "e": (5, 0)},
-            "2 runs, but rows “c”, “e” over 5; column “x” of row “b” over 1; column “y” of row “c” "
-            "over 1.",
+            "2 runs, but rows “c”, “e” over 5. Some cells are over fewer: `n` in the CSV.",
         ),
         (
             {"a": (2, 1), "b": (2, 1), "c": (2, 2), "d": (2, 1)},
-            "2 runs, but column “y” of rows “a”, “b”, “d” over 1.",
+            "2 runs. Some cells are over fewer: `n` in the CSV.",
         ),
         (
-            {f"r{n}": (2, 1) for n in range(9)} | {"e": (5, 0)},
-            "2 runs, but row “e” over 5. Some cells are over fewer, where a run has no value: `n` "
-            "in the CSV.",
+            {f"r{n}": (2, 2) for n in range(10)} | {f"s{n}": (5, 5) for n in range(9)},
+            "2 runs, but 9 rows over 5.",
         ),
     ],
 )

@@ -1,22 +1,6 @@
-"""Symbols and the papers' own order."""
+"""The papers' own order."""
 
-import pytest
-
-from workflow.reporting.tables.names import number_of, papers_order, symbols
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("A(alpha,beta_uf)", "A(α,βᵘᶠ)"),
-        ("xi(Delta, beta_px) beside xi_star", "ξ(Δ, βᵖˣ) beside ξ*"),
-        ("A_hat is A-hat", "Â is Â"),
-        ("alpha-entmax, learned", "α-entmax, learned"),
-        ("tau_norm, taught, model.alpha", "tau_norm, taught, model.alpha"),
-    ],
-)
-def test_symbols_stand_in_the_place_of_their_names(text: str, shown: str) -> None:
-    assert symbols(text) == shown
+from workflow.reporting.tables.names import number_of, papers_order
 
 
 def test_titles_are_in_the_order_of_the_paper() -> None:

@@ -63,7 +63,7 @@ def _pixels(svg: str, side: str) -> int:
 
 
 def named(title: str, keys: Sequence[str]) -> str:
-    """Return the paper that a figure of no table is of: the one that its title names, or the first."""
+    """Return the paper of a figure without a table: the one that its title names, or the first."""
     return next((key for key in keys if f"({key})" in title), keys[0])
 
 

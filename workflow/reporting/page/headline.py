@@ -26,11 +26,11 @@ class Counts:
     rows: tuple[tuple[str, ...], ...]
 
     @property
-    def markdown(self) -> str:
-        """The sentence, and below it the table."""
+    def table(self) -> str:
+        """The table in Markdown."""
         rule = " | ".join(["---", *["--:"] * (len(self.columns) - 1)])
         lines = [" | ".join(self.columns), rule, *map(" | ".join, self.rows)]
-        return "\n".join([f"{self.about}\n", *(f"| {line} |" for line in lines)])
+        return "\n".join(f"| {line} |" for line in lines)
 
 
 @dataclass(frozen=True)

@@ -26,11 +26,12 @@ from workflow.reporting.page.headline import Headline
 from workflow.reporting.page.marks import SIGNS, Mark
 from workflow.reporting.page.runs import Recorded
 from workflow.reporting.page.templates import COLOURS, TEMPLATES, environment, inlined
+from workflow.reporting.prose import symbols
 from workflow.reporting.statistics import tolerances
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.statistics.verdict import NEAR
 from workflow.reporting.tables import corpora
-from workflow.reporting.tables.names import papers_order, symbols
+from workflow.reporting.tables.names import papers_order
 
 SCRIPTS = ("tabs.js", "search.js", "sorting.js", "panel.js")
 
@@ -177,7 +178,7 @@ def _folder(paper: Paper, given: Given, caveats: Caveats) -> dict[str, Any]:
 
 
 def _papers(folder: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what is shown of each paper of a folder, where anything is; of one's own runs it is one.
+    """Yield what is shown of each paper of a folder, which is one itself where it has none.
 
     Tables and claims that name none of the papers, as one's own do, are with the first.
     """

@@ -3,7 +3,7 @@
 As `make plan` says on a machine without results, from the published runs alone.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,10 @@ from workflow.planning.cost import Cost, Estimator
 from workflow.planning.plan import Plan, Run
 from workflow.reporting.command_lines import command, measures
 from workflow.runtime.json_lines import whole_lines
+
+NAME = "commands.csv"
+COLUMNS = ("paper", "table", "rows", "cost", "command")
+"""Of the file of that name: the folder of papers, the table, and as `Rows` have them."""
 
 
 @dataclass(frozen=True)
@@ -100,3 +104,13 @@ class Costs:
     def _fetched(self, recipes: Iterable[Recipe]) -> Cost:
         names = {(str(it["dataset"]), name) for it in recipes for name in files(it)["sources"]}
         return Cost(files={"/".join(name): self.sources[name] for name in sorted(names)})
+
+
+def commands(costs: Costs, papers: Iterable[Paper]) -> Iterator[dict[str, str]]:
+    """Yield the lines of the file of commands: of each table all of it, then row by row."""
+    for paper in papers:
+        for table in (*paper.items("tables"), *paper.items("corpora")):
+            for at, rows in enumerate(costs.of_table(paper, table)):
+                names = "; ".join(rows.names) if at else "all"
+                values = (paper.name, table, names, str(rows.cost), rows.command)
+                yield dict(zip(COLUMNS, values, strict=True))

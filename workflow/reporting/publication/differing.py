@@ -1,12 +1,12 @@
 """The numbers of ours that differ from printed ones, each with its cause."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from workflow.reporting.cells import records
-from workflow.reporting.page.templates import markdown
-from workflow.reporting.prose import shortened, symbols
+from workflow.reporting.prose import shortened
 from workflow.reporting.publication.counting import comparisons, once
 from workflow.reporting.publication.places import page_of, title_of
 from workflow.reporting.publication.settings import CellSettings
@@ -22,9 +22,9 @@ def differing(folder: Path) -> pd.DataFrame:
     return compared[compared["verdict"] == "differs"].sort_values("path", kind="stable")
 
 
-def section(folder: Path) -> str:
-    """Return the section of a scale's page."""
-    numbers = [
+def numbers(folder: Path) -> list[dict[str, Any]]:
+    """Return what a scale's page shows of each number that differs."""
+    return [
         {
             **number,
             "title": title_of(number["path"]).partition(":")[0],
@@ -34,7 +34,6 @@ def section(folder: Path) -> str:
         }
         for number in records(differing(folder))
     ]
-    return markdown("differing", numbers=numbers, symbols=symbols)
 
 
 def _ours(mean: float | str, std: float | None, expected: str) -> str:

@@ -14,10 +14,10 @@ from workflow.runtime.json_lines import read_lines
 
 
 def section(folder: Path) -> str:
-    """Return the section of a scale's page."""
+    """Return the section of a scale's page, empty where no trained model has a printed number."""
     cells = list(_cells(folder))
     if not cells:
-        return markdown("following", cell=None)
+        return ""
     # Of equals, `max` takes the first.
     table, cell, run = max(cells, key=lambda it: it[1]["verdict"] == "reproduced")
     name = f"{table.parent.name}/{table.stem}"

@@ -149,8 +149,9 @@ def claims_by_paper(judged: Iterable[JudgedClaim]) -> Counts:
         f"{UNDECIDABLE if 'undecidable' in verdicts else ''}"
         "*Not run*: in most cases the data is not here."
     )
-    keys = [reference.key for paper in Paper.all() for reference in paper.about.references]
-    rows = [*((key, claims[claims["paper"] == key]) for key in keys), (EVERY, claims)]
+    papers = [reference for paper in Paper.all() for reference in paper.about.references]
+    rows = [(one.name, claims[claims["paper"] == one.key]) for one in papers]
+    rows.append((EVERY, claims))
     return _counted(about, ("paper", "claims"), verdicts, rows)
 
 
@@ -163,7 +164,7 @@ def _of_papers(judged: Iterable[JudgedClaim]) -> pd.DataFrame:
 def numbers_by_training(compared: pd.DataFrame) -> Counts:
     """Return the printed numbers that ours stand beside, by length of training and verdict."""
     about = (
-        "Numbers that the papers print, with ours beside them: reproduced is within a tolerance "
+        "Numbers that the papers print, with ours beside them. Reproduced is within a tolerance "
         "fixed for each quantity, near within two. Within it, but of one seed, or of seeds further "
         "apart than the tolerance, is less; a wide tolerance confirms nothing."
     )

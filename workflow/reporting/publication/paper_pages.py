@@ -1,6 +1,7 @@
 """The page of each paper: its finding, claims, tables and figures, in the paper's own order."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,16 +11,16 @@ from workflow.files import SIDECARS, markdown_cell, read_sidecar
 from workflow.reporting.cells import read_table
 from workflow.reporting.claims.caveats import Caveats
 from workflow.reporting.claims.judged import JudgedClaim, read_claims
-from workflow.reporting.claims.markdown import evidence, limits, would_decide
+from workflow.reporting.claims.judging import CHECK
+from workflow.reporting.claims.markdown import difference, evidence, limits, would_decide
 from workflow.reporting.page.figures import named, placed
 from workflow.reporting.page.headline import Headline
 from workflow.reporting.page.marks import SIGNS
 from workflow.reporting.page.templates import markdown
 from workflow.reporting.prose import shortened, symbols, without_demo
-from workflow.reporting.publication.costs import Rows
 from workflow.reporting.publication.places import numbered, own_order
 from workflow.reporting.statistics.decisions import DECIDED
-from workflow.reporting.tables import layout
+from workflow.reporting.tables import layout, marks
 from workflow.reporting.tables.corpora import definitions_of
 from workflow.reporting.tables.markdown import body
 from workflow.runtime.json_lines import read_lines
@@ -30,8 +31,6 @@ WORDS = 40
 """Of a caption that are shown at first, as far as sentences allow."""
 ROWS = 30
 """Of a table that is seen at once."""
-CostOf = Callable[[Paper, str], Sequence[Rows]]
-"""What making a table takes: all of it, then row by row; nothing where it can't be made."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,6 @@ class Block:
     file: str = ""
     entry: str = ""
     """The line of the sidecar that names the runs of each cell."""
-    costs: Sequence[Rows] = ()
     figures: list["Block"] = field(default_factory=list)
 
     @property
@@ -77,7 +75,7 @@ class Block:
 
 
 def paper_pages(
-    folder: Path, scale: str, papers: Iterable[Paper], headline: Headline, costs: CostOf
+    folder: Path, scale: str, papers: Iterable[Paper], headline: Headline
 ) -> dict[str, str]:
     """Return the page of each paper of a published scale, by its key.
 
@@ -92,7 +90,7 @@ def paper_pages(
         about |= {one.key: (paper, one) for one in paper.about.references}
         if not paper.about.references:
             about[paper.name] = paper, None
-        for key, block in _blocks(folder, scale, paper, costs):
+        for key, block in _blocks(folder, scale, paper):
             blocks.setdefault(key, []).append(block)
         for key, claim in _claims(folder, paper):
             claims.setdefault(key, []).append(claim)
@@ -101,25 +99,48 @@ def paper_pages(
         own = sorted(blocks.get(key, ()), key=lambda it: own_order(it.title))
         if not own and not claims.get(key):
             continue
+        notes = Counter(note for block in own if block.shown for note in block.more)
+        several = [note for note, count in notes.items() if count > 1]
         made[key] = markdown(
             "paper",
+            shared={note: number for number, note in enumerate(several, 1)},
             title=reference.title if reference else paper.about.title,
             reference=reference,
             scale=scale,
             finding=findings.get(key),
-            legend=symbols(paper.about.legend),
+            notation=symbols(paper.about.legend),
+            legend=marks.legend(marks.MARKS),
             claims=claims.get(key, []),
             blocks=own,
             paper=paper.name,
             decided=DECIDED,
             signs=SIGNS,
             caveats=caveats.of,
+            CHECK=CHECK,
             **{
                 one.__name__: one
-                for one in (evidence, limits, would_decide, symbols, markdown_cell)
+                for one in (
+                    by_reason,
+                    difference,
+                    evidence,
+                    limits,
+                    would_decide,
+                    symbols,
+                    markdown_cell,
+                )
             },
         )
     return made
+
+
+def by_reason(claims: Iterable[tuple[JudgedClaim, str]]) -> dict[str, dict[str, list[str]]]:
+    """Return the links of claims that were not run by the reason, and by the paper's section."""
+    reasons: dict[str, dict[str, list[str]]] = {}
+    for claim, link in claims:
+        why = "; ".join([*limits(claim, []), claim.reason])
+        section = claim.source.partition(" ")[2] or claim.source
+        reasons.setdefault(why, {}).setdefault(section, []).append(link)
+    return reasons
 
 
 def _claims(folder: Path, paper: Paper) -> Iterator[tuple[str, tuple[JudgedClaim, str]]]:
@@ -135,7 +156,7 @@ def _claims(folder: Path, paper: Paper) -> Iterator[tuple[str, tuple[JudgedClaim
         yield key, (claim, f"claims/{paper.name}.json#L{line}")
 
 
-def _blocks(folder: Path, scale: str, paper: Paper, costs: CostOf) -> Iterator[tuple[str, Block]]:
+def _blocks(folder: Path, scale: str, paper: Paper) -> Iterator[tuple[str, Block]]:
     """Yield tables with figures, and figures that belong to none, each with the key of its page."""
     base = scale.partition("+")[0]
     listed = folder / "tables" / SIDECARS
@@ -161,7 +182,6 @@ def _blocks(folder: Path, scale: str, paper: Paper, costs: CostOf) -> Iterator[t
                 printed=bool((table.cells["expected"] != "").any()),
                 file=path.relative_to(folder).as_posix(),
                 entry=f"tables/{SIDECARS}#L{entries.index(f'{paper.name}/{name}') + 1}",
-                costs=costs(paper, name) if run else (),
             ),
         )
     figures = []

@@ -11,6 +11,7 @@ from workflow.reporting.measures import BY, EARLIER, RunRecord, earlier
 from workflow.reporting.page.headline import Headline
 from workflow.reporting.page.marks import shares
 from workflow.reporting.page.templates import markdown
+from workflow.reporting.prose import shortened, symbols
 from workflow.reporting.publication import differing, following
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.statistics.verdict import COMPARED, RULE
@@ -48,7 +49,9 @@ def scale_page(
         counts=headline.tables,
         caveats=Caveats.read(folder),
         changed=history.after_results(read_history(folder / history.NAME)),
-        differing=differing.section(folder),
+        differing=differing.numbers(folder),
+        symbols=symbols,
+        first_sentence=lambda text: shortened(text, 0),
         following=following.section(folder),
         earlier={word: n for word in EARLIER.values() if (n := counts[f"{BY}, {word}"])},
         runs=runs,

@@ -14,11 +14,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from workflow.definitions.paper import Paper
-from workflow.files import fold_sidecars, read_history, read_sidecar, write_json, write_text
+from workflow.files import (
+    csv_text,
+    fold_sidecars,
+    read_history,
+    read_sidecar,
+    write_json,
+    write_text,
+)
 from workflow.planning.corpora import DescribedCorpus
 from workflow.planning.plan import Plan
 from workflow.reporting.claims import history
-from workflow.reporting.publication.costs import Costs
+from workflow.reporting.publication.costs import COLUMNS, Costs, commands
+from workflow.reporting.publication.costs import NAME as COMMANDS
 from workflow.reporting.publication.crate import NAME as CRATE
 from workflow.reporting.publication.crate import WORKFLOW, write_crate
 from workflow.reporting.publication.current import Now
@@ -108,8 +116,9 @@ def publish(plan: Plan, to: Path, now: Now) -> dict[str, str]:
         stale = {key: result.stale for key, result in results.items() if result.stale}
         again = {key: result.again for key, result in results.items() if result.again}
         runs = [result.run for result in results.values()]
-        found, costs = headline_of(aside), Costs(plan, aside.parent)
-        pages = paper_pages(aside, scale, papers, found, costs.of_table)
+        found = headline_of(aside)
+        write_text(aside / COMMANDS, csv_text(COLUMNS, commands(Costs(plan, aside.parent), papers)))
+        pages = paper_pages(aside, scale, papers, found)
         titles = {key: page.partition("\n")[0].removeprefix("# ") for key, page in pages.items()}
         pages["README"] = scale_page(aside, scale, found, titles, stale, again, runs)
         for page, text in pages.items():
@@ -179,7 +188,7 @@ def _write_index(aside: Path, results: Mapping[str, RunResult]) -> None:
     runs = {
         key: {"identity": result.identity, "stale": result.stale} for key, result in results.items()
     }
-    kinds = ("*.md", "*.jsonl", "*.safetensors", CRATE, WORKFLOW)
+    kinds = ("*.md", "*.jsonl", "*.safetensors", COMMANDS, CRATE, WORKFLOW)
     whole = [path.relative_to(aside).as_posix() for kind in kinds for path in aside.rglob(kind)]
     write_json(aside / INDEX, {"schema": 1, "runs": runs, "files": checksums_of(aside, whole)})
 

@@ -34,8 +34,8 @@ def _shown(published: Path) -> Path:
 
 def _counts(published: Path) -> str:
     folder = _shown(published)
-    counts = claims_by_paper(published_claims(folder)).markdown
-    return f"Scale `{folder.name}`. {counts}\n\n{Caveats.read(folder).sentence}"
+    counts, caveats = claims_by_paper(published_claims(folder)), Caveats.read(folder)
+    return f"Scale `{folder.name}`. {counts.about}\n\n{counts.table}\n\n{caveats.sentence}"
 
 
 def _papers(published: Path) -> str:
@@ -46,7 +46,7 @@ def _papers(published: Path) -> str:
         for one in paper.about.references:
             links = f"[Results]({place}/{one.key}.md), [equations](docs/equations.md#{one.key})."
             found = sentence(paper, one.key, judged)
-            lines.append(f"- **{one.key}**: [{one.title}]({one.link}). {found} {links}")
+            lines.append(f"- **[{one.title}]({one.link})** (`{one.key}`). {found} {links}")
     return "\n".join(lines)
 
 

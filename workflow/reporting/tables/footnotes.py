@@ -10,7 +10,7 @@ from workflow.reporting.cells import Cell, LongForm
 from workflow.reporting.measures import RunRecord
 
 NAMED = 8
-"""So many cells with fewer runs than their row are named; more are not."""
+"""So many rows with other numbers of runs are named; more are counted."""
 MARK = "† "
 """At values of runs that diverged, and before the sentence about them."""
 UNEQUAL = (
@@ -134,18 +134,13 @@ def runs_behind(cells: pd.DataFrame) -> str:
         return ""
     ((usual, _),) = Counter(most).most_common(1)
     others = most[most != usual]
-    but = [f"{_named('row', rows.index)} over {n}" for n, rows in others.groupby(others)]
-    fewer = behind[behind < of_row.transform("max")].reset_index()
-    few = ""
-    if len(fewer) > NAMED:
-        few = " Some cells are over fewer, where a run has no value: `n` in the CSV."
-    elif len(fewer):
-        rows_of = fewer.groupby(["column", "n"], sort=False)["row"].agg(tuple).reset_index()
-        alike = rows_of.groupby(["row", "n"], sort=False)["column"].agg(tuple).reset_index()
-        but += [
-            f"{_named('column', columns)} of {_named('row', rows)} over {n}"
-            for rows, n, columns in alike.itertuples(index=False)
-        ]
+    named = len(others) <= NAMED
+    but = [
+        f"{_rows(rows.index) if named else f'{len(rows)} rows'} over {n}"
+        for n, rows in others.groupby(others)
+    ]
+    fewer = (behind < of_row.transform("max")).any()
+    few = " Some cells are over fewer: `n` in the CSV." if fewer else ""
     rest = f", but {'; '.join(but)}" if but else ""
     return f"Each cell of ours is over {usual} run{'s' * (usual != 1)}{rest}.{few}"
 
@@ -166,6 +161,6 @@ def _over_runs(cells: pd.DataFrame) -> pd.DataFrame:
     return cells.loc[run, columns].astype({"n": int})
 
 
-def _named(kind: str, names: Collection[str]) -> str:
-    """Return names in quotes, with what they are of (`rows “a”, “b”`)."""
-    return f"{kind}{'s' * (len(names) != 1)} {', '.join(f'“{name}”' for name in names)}"
+def _rows(names: Collection[str]) -> str:
+    """Return names of rows in quotes."""
+    return f"row{'s' * (len(names) != 1)} {', '.join(f'“{name}”' for name in names)}"

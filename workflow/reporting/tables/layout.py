@@ -95,8 +95,7 @@ def grid(definitions: Tables, name: str, table: LongForm) -> Grid:
             printed_too = any(cell["expected"] for cell in given if cell["row"] not in run)
             below.append(f"{named} {IN_CSV}" if printed_too else named)
         below.append(_formerly(table))
-        said = (runs_behind(table.cells), unequal(table.cells), trained_on(table.about["runs"]))
-        below.append(" ".join(filter(None, said)))
+        below += [runs_behind(table.cells), unequal(table.cells), trained_on(table.about["runs"])]
     below += [*other_devices(given), *refused(given), *differing(given), *failed(given)]
     other = by_row or by_column
     return Grid(

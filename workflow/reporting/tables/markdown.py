@@ -33,13 +33,13 @@ def markdown(definitions: Tables, name: str, shown: Grid, scale: str) -> str:
     """Return the table as GitHub Markdown with its title, caption, legend and notes."""
     title = f"## {symbols(definitions['tables'][name]['title'])} (scale {scale})"
     notes = "\n".join(f"- {symbols(note)}" for note in shown.notes)
-    return "\n\n".join(filter(None, (title, symbols(shown.caption), body(shown), notes)))
+    texts = (title, symbols(shown.caption), body(shown), _legend(shown), notes)
+    return "\n\n".join(filter(None, texts))
 
 
 def body(shown: Grid) -> str:
-    """Return the table with its legend alone."""
-    tables = map(_table, _tables(shown)) if shown.rows else [NO_ROW]
-    return "\n\n".join(filter(None, (*tables, _legend(shown))))
+    """Return the table alone."""
+    return "\n\n".join(map(_table, _tables(shown))) if shown.rows else NO_ROW
 
 
 def _tables(shown: Grid) -> Iterator[Written]:

@@ -1,31 +1,11 @@
-"""Names of tables as readers see them: the paper's own order, and symbols as such."""
+"""Titles of tables as readers see them: in the paper's own order."""
 
 import re
 from collections.abc import Sequence
-from unicodedata import normalize
 
-from workflow.reporting.prose import MARKED, SYMBOL, letter_of
-
-RAISED = {"uf": "ᵘᶠ", "px": "ᵖˣ", "fr": "ᶠʳ", "log": "ˡᵒᵍ", "opt": "ᵒᵖᵗ", **MARKED}
-"""Indices as signs."""
 KINDS = ("Table", "Figure", "Section")
 """What has a number, in the order of a report."""
 NUMBERED = re.compile(r"(Table|Figure|Section) ([A-Z]?[\d.]*\d)\b")
-
-
-def symbols(text: str) -> str:
-    """Return a text with mathematical symbols in the place of their names, without any markup.
-
-    `A(alpha,beta_uf)` becomes `A(α,βᵘᶠ)`; names with another index stay.
-    """
-    return SYMBOL.sub(_symbol, text)
-
-
-def _symbol(found: re.Match[str]) -> str:
-    letter, index = letter_of(found)
-    if index and index not in RAISED:
-        return found[0]
-    return normalize("NFC", letter + RAISED.get(index, ""))
 
 
 def number_of(title: str) -> str:
