@@ -425,7 +425,7 @@ def test_pages_show_main_claims_and_count_all(clone: Path, monkeypatch: pytest.M
     assert re.findall(r"claim (\d) ", main) == ["1", "2", "5"]
     (reference, _) = Paper("discrete_transformer").about.references
     assert claims[0]["source"].startswith(reference.key)
-    for name in (reference.key, "all"):
+    for name in (reference.name, "all"):
         assert f"\n| {name} | 7 | 2 | 1 | 2 | 2 |\n" in readme
     assert "| zhao2019 | 0 | 0 |" in readme
     assert f"- **{reference.key}**: [{reference.title}]({reference.link}). " in readme

@@ -161,7 +161,7 @@ def test_a_table_is_on_the_page_with_the_terms_of_its_data(
     monkeypatch.setattr(Paper, "all", classmethod(lambda cls, mechanisms, own: [paper]))
     monkeypatch.setattr(tolerances, "current", dict)
     shown = " ".join(page.render("lite", tables=[tmp_path / "out/paper/corpora.csv"]).split())
-    assert '<h4 id="paper/corpora">Corpora</h4>' in shown
+    assert '<h3 id="paper/corpora">Corpora</h3>' in shown
     assert "<li>Corpora: B</li>" in shown
     terms = shown.partition('id="licences-title"')[2].partition("</section>")[0]
     assert '<th scope="row">sst</th>' in terms and "Stanford Sentiment Treebank" in terms
