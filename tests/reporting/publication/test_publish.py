@@ -427,8 +427,8 @@ def test_pages_show_main_claims_and_count_all(clone: Path, monkeypatch: pytest.M
     assert claims[0]["source"].startswith(reference.key)
     for name in (reference.name, "all"):
         assert f"\n| {name} | 7 | 2 | 1 | 2 | 2 |\n" in readme
-    assert "| zhao2019 | 0 | 0 |" in readme
-    assert f"- **{reference.key}**: [{reference.title}]({reference.link}). " in readme
+    assert "| Explicit Sparse Transformer | 0 | 0 |" in readme
+    assert f"- **[{reference.title}]({reference.link})** (`{reference.key}`). " in readme
 
 
 def test_undefined_measures_can_be_published(results: Results, docs: Path) -> None:
