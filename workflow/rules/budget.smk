@@ -6,7 +6,6 @@ from workflow.planning.buildable import check_built
 from workflow.planning.cost import Estimator, Job, by_experiment, run_of, trained
 from workflow.planning.cost import uses_bf16, uses_gpu
 
-
 CHANGES = ("mechanisms", "overlay", "own_experiments")
 """The keys of what a user adds; papers' own parts are built by tests."""
 
