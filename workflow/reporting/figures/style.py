@@ -36,11 +36,11 @@ MECHANISMS: Mapping[str, tuple[str, str]] = {
     "softpick": ("#b5654a", "h"),
     "differential": ("#7d8187", "d"),
     "selective": ("#8a7d5c", "p"),
-    "argmax without noise": ("#c98a1b", "*"),
+    "argmax without noise": ("#b06f12", "*"),
     "stick-breaking": ("#3f9e9e", "8"),
     "sink logit": ("#5b6ee1", "H"),
-    "softmax-1": ("#6f9fd8", "d"),
-    "sigmoid": ("#b04a6f", "p"),
+    "softmax-1": ("#4b86c8", "$1$"),
+    "sigmoid": ("#b04a6f", r"$\sigma$"),
 }
 """Colour and mark of a mechanism, in each figure; light enough for a dark page, and dark enough for
 a white one."""
