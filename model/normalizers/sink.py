@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 
 class Sink(nn.Module):
@@ -32,7 +31,6 @@ class Sink(nn.Module):
     def forward(self, scores: Tensor) -> Tensor:
         """Map scores (B, H, T, S), masked keys at -inf, to weights (B, H, T, S)."""
         scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
-        if self.logit is None:
-            return F.pad(scores, (0, 1)).softmax(dim=-1)[..., :-1]
-        sink = self.logit.to(scores.dtype).expand(*scores.shape[:-1], 1)
+        logit = scores.new_zeros(1) if self.logit is None else self.logit.to(scores.dtype)
+        sink = logit.expand(*scores.shape[:-1], 1)
         return torch.cat([scores, sink], dim=-1).softmax(dim=-1)[..., :-1]
