@@ -21,7 +21,12 @@ from workflow.runtime.errors import InputError
 
 Outcome = Literal["holds", "does not hold", "no difference", "undecided", "undecidable", "not run"]
 """What comes of a claim; the first three decide it."""
-Remark = Literal["points against", "does not hold, not after Benjamini-Hochberg"]
+Remark = Literal[
+    "points towards",
+    "points against",
+    "holds, not after Benjamini-Hochberg",
+    "does not hold, not after Benjamini-Hochberg",
+]
 
 PAIRED = ("runs", "examples")
 SeedsAtLook = Annotated[int, Field(ge=2)]
@@ -134,8 +139,8 @@ class Finding(TypedDict):
     """the paper's key"""
     finding: NonEmptyText
     rests_on: Annotated[dict[str, Outcome | Remark], Field(min_length=1)]
-    """the verdicts that it tells, by claim; or that what is undecided points against it, or that a
-    verdict does not stand after a correction for many tests"""
+    """the verdicts that it tells, by claim; or where what is undecided points, or that a verdict
+    does not stand after a correction for many tests"""
 
 
 @closed

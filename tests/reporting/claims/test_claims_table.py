@@ -11,8 +11,8 @@ from workflow.reporting.claims.markdown import (
     counted,
     difference,
     evidence,
+    leaning,
     limits,
-    points_against,
     total,
     would_decide,
 )
@@ -123,9 +123,9 @@ def test_a_claim_of_two_margins_is_open_beyond_either() -> None:
     open_ = {"direction": "equal", "margin": 0.5}
     assert line(**open_)[6] == "**undecided** (interval reaches beyond ±0.5)"
     one_seed = {**open_, "seeds": [0], "over": "corpora"}
-    assert points_against(claim(ci_low=0.6, **one_seed))
-    assert not points_against(claim(ci_low=0.4, **one_seed))
-    assert not points_against(claim(ci_low=-0.4, ci_high=0.4, **one_seed))
+    assert leaning(claim(ci_low=0.6, **one_seed)) == "points against"
+    assert leaning(claim(ci_low=0.4, **one_seed)) == ""
+    assert leaning(claim(ci_low=-0.4, ci_high=0.4, **one_seed)) == "points towards"
     assert difference(claim(estimate=0.1, ci_low=-0.46, ci_high=0.62, **open_)).endswith(
         "[-0.46, +0.6]"
     )
@@ -170,28 +170,28 @@ def test_a_line_does_not_deny_its_interval() -> None:
     left = {"label": "one", "mean": 1.0, "count": 20, "runs": 20}
     reason = "no look is planned at 20 seeds"
     cells = line(over="proportions", left=left, ci_low=0.5, ci_high=1.0, reason=reason)
-    assert cells[6] == f"**undecided** ({reason})"
+    assert cells[6] == f"**undecided** ({reason}; points towards the claim)"
 
 
 @pytest.mark.parametrize(
-    ("direction", "low", "high", "margin", "against"),
+    ("direction", "low", "high", "margin", "leans"),
     [
-        ("greater", -3, -1, 0, True),
-        ("greater", 1, 3, 0, False),
-        ("greater", -1, 3, 0, False),
-        ("greater", -1.5, -1, -2, False),
-        ("greater", -4, -3, -2, True),
-        ("less", 1, 3, 0, True),
-        ("less", -3, -1, 0, False),
-        ("less", 1, 3, 0.5, True),
+        ("greater", -3, -1, 0, "points against"),
+        ("greater", 1, 3, 0, "points towards"),
+        ("greater", -1, 3, 0, ""),
+        ("greater", -1.5, -1, -2, "points towards"),
+        ("greater", -4, -3, -2, "points against"),
+        ("less", 1, 3, 0, "points against"),
+        ("less", -3, -1, 0, "points towards"),
+        ("less", 1, 3, 0.5, "points against"),
     ],
 )
-def test_intervals_on_the_wrong_side(
-    direction: str, low: float, high: float, margin: float, against: bool
+def test_undecided_claims_point_where_their_intervals_lie(
+    direction: str, low: float, high: float, margin: float, leans: str
 ) -> None:
     given = claim(direction=direction, ci_low=low, ci_high=high, margin=margin)
-    assert points_against(given) is against
-    assert not points_against(replace(given, verdict="holds"))
+    assert leaning(given) == leans
+    assert leaning(replace(given, verdict="holds")) == ""
 
 
 def test_numbers_never_round_to_what_they_are_compared_with() -> None:
@@ -230,11 +230,11 @@ def test_checks_are_counted_apart(own: int, checks: int, words: str, shown: str)
 @pytest.mark.parametrize(
     ("changes", "what"),
     [
-        ({}, "more seeds (interval contains 0)"),
-        ({"over": "proportions"}, "more runs (interval contains 0)"),
-        ({"seeds": [0]}, "a second seed"),
-        ({"looks": [2, 5, 8]}, "5 seeds, the next look"),
-        ({"over": "proportions", "needed": 6}, "6 runs could decide, if all agree"),
+        ({}, "Decided by more seeds (interval contains 0)"),
+        ({"over": "proportions"}, "Decided by more runs (interval contains 0)"),
+        ({"seeds": [0]}, "Decided by a second seed"),
+        ({"looks": [2, 5, 8]}, "Decided by 5 seeds, the next look"),
+        ({"over": "proportions", "needed": 6}, "Not decided: 6 runs could decide, if all agree"),
     ],
 )
 def test_what_would_decide_a_claim_is_said(changes: dict[str, Any], what: str) -> None:

@@ -65,6 +65,10 @@ LOW, HIGH = [1.0, 1.1, 1.2], [5.0, 5.1, 5.3]
     (against(panel("x", softmax=LOW, a=HIGH, b=HIGH), panel("y", softmax=LOW, a=HIGH, c=LOW)),
      "accuracy, compared with softmax: higher with a and b (x); the others undecided"),
     (against(panel(softmax=[1], top_k=[5])), ""),
+    (against(panel(softmax=[0, 0, 0], a=[0.1, 0.15, 0.2])),
+     "accuracy, compared with softmax: higher with a"),
+    (against(panel(softmax=[0, 0, 0], a=[0.1, 0.15, 0.2], b=[0.1, 0.15, 0.2])),
+     "accuracy, compared with softmax: undecided with a and b"),
     (survey(panel(softmax=LOW, a=HIGH, b=[0, 0.2, 0.1], c=[9, 1, -9], d=[3])),
      "Of 3 comparisons with softmax, 1 are better, 1 worse, the others undecided; better somewhere "
      "and worse nowhere: a"),

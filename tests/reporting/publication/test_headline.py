@@ -16,6 +16,7 @@ from workflow.reporting.publication.headline import (
     answer,
     claims_by_kind,
     findings,
+    headline,
     numbers_by_training,
     numbers_not_run,
     sentence,
@@ -67,6 +68,18 @@ def test_a_finding_may_rest_on_a_verdict_that_does_not_stand_after_a_correction(
     assert findings(paper, [one, claim(id="b", p=0.9)])[0].text == "Barely."
     assert findings(paper, [one])[0].text == ""
     assert findings(paper, [replace(one, verdict="holds"), claim(id="b", p=0.9)])[0].text == ""
+    paper.claims["findings"][0]["rests_on"] = {"a": "does not hold"}
+    assert findings(paper, [one])[0].text == "Barely."
+    assert findings(paper, [one, claim(id="b", p=0.9)])[0].text == ""
+
+
+def test_a_paper_is_headed_by_its_own_numbers_of_trainings() -> None:
+    lite = ROOT / "docs/reproduction/lite"
+    tables = lite / "tables/discrete_transformer"
+    shown = [tables / "stack_language.csv", tables / "table_6_4.csv"]
+    found = headline("lite", shown, [lite / "claims/discrete_transformer.json"]).findings
+    numbers = {one.reference.key: sorted(one.numbers) for one in found}
+    assert numbers == dict.fromkeys(("kinley2020", "discrete2020"), ["differs", "near"])
 
 
 def test_the_answer_counts_claims_and_numbers_trained_in_full() -> None:

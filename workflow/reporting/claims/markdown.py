@@ -9,7 +9,8 @@ from workflow.reporting.statistics.decisions import without_spread
 
 MOST_DIGITS = 9
 OPEN = ("undecided", "undecidable")
-AGAINST = "points against"
+LEANS = {"holds": "points towards", "does not hold": "points against"}
+"""What is said of an undecided claim whose interval answers it."""
 COUNTED = {"examples": "example", "corpora": "sentence"}
 """What one pair is, by what a claim is over."""
 
@@ -78,17 +79,17 @@ def sides(claim: JudgedClaim) -> list[str]:
     return shown
 
 
-def points_against(claim: JudgedClaim) -> bool:
-    """Return whether a claim is undecided, but its interval lies where the claim is wrong.
+def leaning(claim: JudgedClaim) -> str:
+    """Return which way an undecided claim points: its whole interval lies on one side.
 
-    Over proportions, whether all of its runs, two or more a side, speak against it.
+    Over proportions, all of its runs, two or more a side, speak alike. Else nothing.
     """
     ends = claim.interval
     if claim.over == "proportions" and claim.estimate is not None:
         ends = (claim.estimate, claim.estimate) if _agree(claim) else None
     if ends is None or claim.verdict != "undecided":
-        return False
-    return claim.asked.answer(ends) == "does not hold"
+        return ""
+    return LEANS.get(claim.asked.answer(ends), "")
 
 
 def _agree(claim: JudgedClaim) -> bool:
@@ -159,9 +160,9 @@ def _verdict(claim: JudgedClaim, caveats: list[str]) -> str:
 
 
 def limits(claim: JudgedClaim, caveats: list[str]) -> list[str]:
-    """Return what a reader holds against a claim or its verdict."""
-    against = [f"{AGAINST} the claim"] if points_against(claim) else []
-    return [*against, *(claim.hindrances or [claim.kind][claim.kind == KINDS[0] :]), *caveats]
+    """Return where an undecided claim points, and what limits a claim or its verdict."""
+    leans = [f"{way} the claim"] if (way := leaning(claim)) else []
+    return [*leans, *(claim.hindrances or [claim.kind][claim.kind == KINDS[0] :]), *caveats]
 
 
 def evidence(claim: JudgedClaim) -> str:
@@ -172,15 +173,15 @@ def evidence(claim: JudgedClaim) -> str:
 
 
 def would_decide(claim: JudgedClaim) -> str:
-    """Return what could decide a claim that is not decided."""
+    """Return what could decide a claim that is not decided, or why nothing can yet."""
     if claim.needed:
-        return _too_small(claim)
+        return f"Not decided: {_too_small(claim)}"
     if claim.over != "proportions" and len(claim.seeds) < 2:
-        return "a second seed"
+        return "Decided by a second seed"
     if later := [seeds for seeds in claim.looks if seeds > len(claim.seeds)]:
-        return f"{min(later)} seeds, the next look"
+        return f"Decided by {min(later)} seeds, the next look"
     more = "runs" if claim.over == "proportions" else "seeds"
-    return f"more {more} ({_doubt(claim)})"
+    return f"Decided by more {more} ({_doubt(claim)})"
 
 
 def _too_small(claim: JudgedClaim) -> str:

@@ -8,6 +8,7 @@ from workflow.reporting.figures.mechanisms import differences
 from workflow.reporting.figures.panels import Panel
 from workflow.reporting.figures.rankings import ranks
 from workflow.reporting.measures import numbers_of
+from workflow.reporting.statistics.intervals import LEVEL, Interval
 
 FEW = 2
 """Fewer runs than these say nothing."""
@@ -44,14 +45,24 @@ def means(panels: Sequence[Panel], measure: str, said: str) -> str:
 
 
 def against(panels: Sequence[Panel], baseline: str, measure: str, said: str) -> str:
-    """Say which series differ from the baseline, by the 95 % interval over seeds of both."""
+    """Say which series differ from the baseline, by the intervals over seeds of both.
+
+    Together they are wrong in at most 5 % (Bonferroni).
+    """
     sides: Mapping[str, dict[str, list[str]]] = {"higher": {}, "lower": {}, "undecided": {}}
     tasks = {frozenset(series.variant for series in panel.series): panel for panel in panels[::-1]}
-    for panel in list(tasks.values())[::-1]:
-        for name, (_, ends) in differences(panel, baseline, {"measure": measure}).items():
-            if ends:
-                side = "higher" if ends[0] > 0 else "lower" if ends[1] < 0 else "undecided"
-                sides[side].setdefault(name, []).append(panel.label)
+
+    def compared(level: float) -> list[tuple[str, str, Interval]]:
+        return [
+            (name, panel.label, ends)
+            for panel in list(tasks.values())[::-1]
+            for name, (_, ends) in differences(panel, baseline, {"measure": measure}, level).items()
+            if ends
+        ]
+
+    for name, label, ends in compared(1 - (1 - LEVEL) / max(len(compared(LEVEL)), 1)):
+        side = "higher" if ends[0] > 0 else "lower" if ends[1] < 0 else "undecided"
+        sides[side].setdefault(name, []).append(label)
     decided = [side for side in ("higher", "lower") if sides[side]]
     parts = []
     for side in decided or ["undecided"]:

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from workflow.reporting.figures.dots import lines
 from workflow.reporting.figures.panels import Panel, Series, series_of
 from workflow.reporting.figures.style import INK, SMALL, footnote, grid, looks, nothing
-from workflow.reporting.statistics.intervals import Interval, interval, spread
+from workflow.reporting.statistics.intervals import LEVEL, Interval, interval, spread
 
 ROOM = 1.6
 """How far an axis goes beyond the largest difference."""
@@ -62,7 +62,7 @@ def _names(panels: Sequence[Panel]) -> list[str]:
 
 
 def differences(
-    panel: Panel, baseline: str, told: Mapping[str, Any]
+    panel: Panel, baseline: str, told: Mapping[str, Any], level: float = LEVEL
 ) -> Mapping[str, tuple[float, Interval | None]]:
     """Return each series' mean difference from the baseline, over seeds of both, and its interval.
 
@@ -75,7 +75,7 @@ def differences(
         steps = [sign * (values[seed] - before[seed]) for seed in values if seed in before]
         if steps:
             mean = fmean(steps)
-            found[name] = mean, interval(mean, spread(steps), len(steps))
+            found[name] = mean, interval(mean, spread(steps), len(steps), level)
     return found
 
 

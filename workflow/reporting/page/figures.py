@@ -79,22 +79,31 @@ class OfRuns(Protocol):
         """Of all runs behind it."""
 
 
+class Table(OfRuns, Protocol):
+    """A table."""
+
+    @property
+    def own(self) -> bool:
+        """Whether it is the paper's, and not beyond it."""
+
+
 FigureT = TypeVar("FigureT", bound=OfRuns)
 
 
 def placed(
-    figures: Iterable[FigureT], tables: Sequence[OfRuns]
+    figures: Iterable[FigureT], tables: Sequence[Table]
 ) -> tuple[Mapping[str, list[FigureT]], list[FigureT]]:
     """Return the figures by the table that they belong to, and those that belong to none.
 
-    It is the table of which most runs are the figure's; of several the one with the fewest others.
+    It is the table of which most runs are the figure's; of several one of the paper's own, and of
+    these the one with the fewest others.
     """
     beside: dict[str, list[FigureT]] = {table.name: [] for table in tables}
     alone = []
     for figure in figures:
         shared = {table.name: len({*table.identities} & {*figure.identities}) for table in tables}
         others = {table.name: len({*table.identities} - {*figure.identities}) for table in tables}
-        best = max(tables, key=lambda it: (shared[it.name], -others[it.name]), default=None)
+        best = max(tables, key=lambda it: (shared[it.name], it.own, -others[it.name]), default=None)
         if best and shared[best.name]:
             beside[best.name].append(figure)
         else:

@@ -14,7 +14,7 @@ class PaperFinding:
     counted: str
     """How many of its claims were decided, and how."""
     numbers: tuple[str, ...] = ()
-    """The verdict on each number that it prints, where it was compared."""
+    """The verdict on each number that it prints of a training, where it was compared."""
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ import pandas as pd
 
 from workflow.definitions.paper import Paper
 from workflow.definitions.references import key_of
-from workflow.reporting.claims.caveats import Caveats
+from workflow.reporting.claims.caveats import ONE_OF_MANY, Caveats
 from workflow.reporting.claims.judged import KINDS, JudgedClaim, claims_in
-from workflow.reporting.claims.markdown import AGAINST, points_against
+from workflow.reporting.claims.markdown import leaning
 from workflow.reporting.page.headline import Counts, Headline, PaperFinding
 from workflow.reporting.publication.counting import comparisons, counts, once
 from workflow.reporting.publication.settings import REASONS, CellSettings
@@ -45,9 +45,11 @@ def headline(scale: str, tables: Iterable[Path], claims: Iterable[Path]) -> Head
     """Return what came out at a scale, from its tables (`.csv`) and judged claims (`.json`)."""
     shown, judged = sorted(tables), claims_in(claims)
     compared = comparisons(shown, CellSettings(scale, shown))
-    marked = once(compared)
-    marked = marked[marked["verdict"].isin(COMPARED)]
-    by_paper = marked.groupby(marked["source"].map(key_of))["verdict"].agg(tuple)
+    marked = compared[compared["trained"].astype(bool) & compared["verdict"].isin(COMPARED)]
+    by_paper = {
+        key: tuple(once(numbers)["verdict"])
+        for key, numbers in marked.groupby(marked["source"].map(key_of))
+    }
     return Headline(
         answer(judged, compared),
         tuple(
@@ -95,14 +97,17 @@ def findings(paper: Paper, judged: Sequence[JudgedClaim]) -> list[PaperFinding]:
 
 
 def sentence(paper: Paper, key: str, judged: Iterable[JudgedClaim]) -> str:
-    """Return what was found of a reference, while its claims are decided as that rests on."""
+    """Return what was found of a reference, while its claims are decided as that rests on.
+
+    A verdict that does not stand after the correction for many tests bears out only a finding that
+    names it so.
+    """
     claims = [*judged]
     caveats = Caveats(claims, [])
     said = {
         one.id: (
-            AGAINST * points_against(one),
-            one.verdict,
-            *(f"{one.verdict}, {caveat}" for caveat in caveats.of(one)),
+            leaning(one),
+            f"{one.verdict}, {ONE_OF_MANY}" if ONE_OF_MANY in caveats.of(one) else one.verdict,
         )
         for one in claims
     }

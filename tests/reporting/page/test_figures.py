@@ -1,0 +1,26 @@
+"""A figure is beside the table of its runs."""
+
+from dataclasses import dataclass
+
+from workflow.reporting.page.figures import placed
+
+
+@dataclass(frozen=True)
+class Part:
+    name: str
+    identities: frozenset[str]
+    own: bool = False
+
+
+def test_a_figure_is_beside_the_table_of_its_runs_and_rather_the_papers_own() -> None:
+    figure = Part("figure", frozenset("abc"))
+    fewer, beyond = Part("fewer", frozenset("ab"), own=True), Part("beyond", frozenset("abc"))
+    paper, wider = Part("paper", frozenset("abcd"), True), Part("wider", frozenset("abcdef"), True)
+    for tables, best in (
+        ([fewer, beyond], beyond),
+        ([fewer, beyond, wider, paper], paper),
+    ):
+        beside, alone = placed([figure], tables)
+        assert beside[best.name] == [figure] and not alone
+    other = Part("other", frozenset("z"))
+    assert placed([other], [paper]) == ({"paper": []}, [other])
