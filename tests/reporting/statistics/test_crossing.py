@@ -41,10 +41,10 @@ ONE = run(0, [50, 60, 80, 90], [10, 20, 30.0001, 40], 30, 85, others=[1])
 OTHER = run(1, [52, 65, 85, 89], [10, 20, 30, 40], 30, 90, others=[0])
 """30 is not more than 30, so it is exceeded at the last."""
 LONGER = [
-    run(0, [20, 20, 50, 60, 80, 90], [0, 0, 10, 20, 30.0001, 40], 30, 85, others=[1]),
-    run(1, [20, 20, 52, 65, 85, 89], [0, 0, 10, 20, 30, 40], 30, 90, others=[0]),
+    run(0, [20, 20, 50, 60, 88, 90], [0, 0, 10, 20, 30.0001, 40], 30, 85, others=[1]),
+    run(1, [20, 20, 52, 83, 85, 89], [0, 0, 10, 20, 30, 40], 30, 90, others=[0]),
 ]
-"""The same after two more checkpoints."""
+"""The same after two more checkpoints, and with less between those of the crossing."""
 
 
 def test_the_crossing_of_two_runs_by_hand() -> None:
@@ -104,11 +104,11 @@ def test_a_table_compares_with_what_lies_between(tmp_path: Path) -> None:
     tabulate(paper, "table_4", "lite", Measures(LONGER), path)
     (cell,) = [it for it in read_csv(path.with_suffix(".csv")) if it["metric"] == NAME[11:]][:1]
     assert (cell["mean"], cell["verdict"]) == ("87.5", "reproduced")
-    assert cell["note"].startswith("between checkpoints of 72.5 and 87.5; difference +0, tol")
+    assert cell["note"].startswith("between checkpoints of 85.5 and 87.5; difference +0, tol")
     assert "wide tolerance until 2026-11-24" in cell["note"]
     told = [it for it in read_json(path.with_suffix(".json"))["cells"] if it.get("between")]
-    assert [it["between"] for it in told] == [[72.5, 87.5]]
-    assert "| 72.50 to 87.50±3.54 | 86.81 | ✓ (was –) |" in path.with_suffix(".md").read_text()
+    assert [it["between"] for it in told] == [[85.5, 87.5]]
+    assert "| 85.50 to 87.50±3.54 | 86.81 | ✓ (was –) |" in path.with_suffix(".md").read_text()
 
 
 def curve(one: EvaluatedRun, evaluator: str) -> list[float]:

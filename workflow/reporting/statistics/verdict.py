@@ -35,8 +35,8 @@ RULE = (
     f"where the tolerance is wider than {100 * WIDE:.0f} % of the printed value, or than one in "
     f"{CHANCE} of its distance to a random order; nor on a `second reading` of what is compared by "
     "another. What is read at a crossing is compared as all that lies between the checkpoint "
-    "before and that one. Where a later tolerance changed a verdict, the earlier one stands behind "
-    "`was`."
+    "before and that one, and half of that counts to the width of its tolerance. Where a later "
+    "tolerance changed a verdict, the earlier one stands behind `was`."
 )
 """The rule as a reader sees it."""
 Between = tuple[float, float]
@@ -126,9 +126,9 @@ def judge(
         hindrances: the reasons why the numbers can't be compared (demo scale, overlay, reduced or
             stand-in data, another quantity); any one of them settles it, whatever the numbers are.
         blind: values that say nothing of a model: of a random order, of a crossing at each
-            checkpoint. A tolerance that more than half of them meet is wide. One that is more than
-            `WIDE` of the printed value, or that most random orders meet within `CHANCE` tolerances,
-            can show a difference and nothing else.
+            checkpoint. A tolerance that more than half of them meet is wide. One that, with half
+            of what lies between checkpoints, is more than `WIDE` of the printed value, or that most
+            random orders meet within `CHANCE` of it, can show a difference and nothing else.
         second_reading: whether another reading of the same number is the one that counts.
     """
     verdict = _judged(ours, printed, tolerance, hindrances)
@@ -144,9 +144,13 @@ def judge(
     if 2 * met > len(blind) or tolerance.wide:
         reason = f"also met by {met} of {len(blind)} blind values" if blind else "by its rule"
     elif verdict.word != "differs" and tolerance.seed_std:
-        if width > WIDE * abs(printed.value):
+        apart = max(ours.between) - min(ours.between) if ours.between else 0
+        reach = width + apart / 2
+        most = WIDE * abs(printed.value)
+        if reach > most:
             reason = f"wider than {100 * WIDE:.0f} % of the printed value"
-        elif 2 * sum(abs(printed.value - one) <= CHANCE * width for one in points) > len(blind):
+            reason += " with what lies between" * (width <= most)
+        elif 2 * sum(abs(printed.value - one) <= CHANCE * reach for one in points) > len(blind):
             reason = f"a random order is within {CHANCE} tolerances"
     if reason:
         return replace(verdict, word="wide tolerance", reason=f"{verdict.reason}; {reason}")
