@@ -1,6 +1,7 @@
 """The titles that data make: each sentence from values by hand, and others from other values."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -84,6 +85,16 @@ LOW, HIGH = [1.0, 1.1, 1.2], [5.0, 5.1, 5.3]
 ])  # fmt: skip
 def test_a_title_says_what_the_runs_say_and_none_of_one_run(said: str, sentence: str) -> None:
     assert said == sentence
+
+
+def test_runs_of_two_devices_are_no_pair() -> None:
+    (both,) = [panel("p", softmax=LOW, a=HIGH)]
+    elsewhere = [
+        replace(run, provenance={**run.provenance, "device": "NVIDIA H200"}) if run.seed else run
+        for run in both.series[1].behind
+    ]
+    mixed = Panel("p", [both.series[0], replace(both.series[1], behind=elsewhere)])
+    assert survey(both).startswith("Of 1 comparisons") and survey(mixed) == ""
 
 
 @pytest.mark.parametrize("paper", Paper.all(), ids=lambda paper: paper.name)

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from workflow.reporting.figures.dots import lines
 from workflow.reporting.figures.panels import Panel, Series, series_of
 from workflow.reporting.figures.style import INK, SMALL, footnote, grid, looks, nothing
+from workflow.reporting.measures import device_of
 from workflow.reporting.statistics.intervals import LEVEL, Interval, interval, spread
 
 ROOM = 1.6
@@ -64,21 +65,23 @@ def _names(panels: Sequence[Panel]) -> list[str]:
 def differences(
     panel: Panel, baseline: str, told: Mapping[str, Any], level: float = LEVEL
 ) -> Mapping[str, tuple[float, Interval | None]]:
-    """Return each series' mean difference from the baseline, over seeds of both, and its interval.
+    """Return each series' mean difference from the baseline, and its interval.
+
+    It is over the seeds that both have, trained on the same kind of device.
 
     `told` has the `measure`, and `less: true` where less of it is better.
     """
-    of = {series.label: _by_seed(series, told["measure"]) for series in panel.drawn}
+    of = {series.label: _by_training(series, told["measure"]) for series in panel.drawn}
     before, sign = of.pop(baseline, {}), -1 if told.get("less") else 1
     found = {}
     for name, values in of.items():
-        steps = [sign * (values[seed] - before[seed]) for seed in values if seed in before]
+        steps = [sign * (values[one] - before[one]) for one in values if one in before]
         if steps:
             mean = fmean(steps)
             found[name] = mean, interval(mean, spread(steps), len(steps), level)
     return found
 
 
-def _by_seed(series: Series, measure: str) -> Mapping[int, float]:
-    values = {run.seed: run.number(measure) for run in series.behind}
-    return {seed: value for seed, value in values.items() if value is not None}
+def _by_training(series: Series, measure: str) -> Mapping[tuple[int, str], float]:
+    values = {(run.seed, device_of(run)): run.number(measure) for run in series.behind}
+    return {one: value for one, value in values.items() if value is not None}
