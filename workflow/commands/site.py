@@ -27,8 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> None:
     """Make all pages, then write what differs, the first page last."""
     to = Path(args.to).expanduser()
-    reason = unwritable(to / FIRST) if args.to else "no folder for the site"
-    if reason:
+    if reason := (unwritable(to / FIRST) if args.to else "no folder for the site"):
         raise UserError(f"{reason}; name one: make site TO=<folder>")
     at = f"reproduction/{args.scale}"
     bar = {"Home": FIRST, "Results": f"{at}/{FIRST}", "Report": f"{at}/report.html"}

@@ -16,7 +16,6 @@ from workflow.runtime.errors import ReportingError
 
 FIRST = "index.html"
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
-_LINK = re.compile(r'\b(href|src)="([^"]+)"')
 
 
 def site_of(root: Path, bar: Mapping[str, str]) -> dict[str, bytes]:
@@ -84,7 +83,7 @@ def _page(path: Path, root: Path) -> tuple[str, str, list[Path]]:
     body = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})
     body = body.replace("<table>", '<div class="scroll" tabindex="0"><table>')
     body = body.replace("</table>", "</table></div>").replace("<pre", '<pre tabindex="0"')
-    return titles[0], _LINK.sub(moved, body), linked
+    return titles[0], re.sub(r'\b(href|src)="([^"]+)"', moved, body), linked
 
 
 def _markdown(path: Path, root: Path) -> str:
