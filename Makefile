@@ -69,7 +69,7 @@ mirror = $(call given,MIRROR,--mirror)
 overlay = $(call given,OVERLAY,--configfile)
 SACCADE := $(VENV)/bin/python -m workflow
 
-.PHONY: help demo plan run mirror bundle merge so-far explore use equivalent reproduce test quick style lint unit dry-runs offline proofs crates slurm bench publish verify mend forget gc clean
+.PHONY: help demo plan run mirror bundle merge so-far explore site use equivalent reproduce test quick style lint unit dry-runs offline proofs crates slurm bench publish verify mend forget gc clean
 
 ##@ Start
 
@@ -106,6 +106,9 @@ so-far: $(READY)  ## Report what is done, training nothing: make so-far SCALE=li
 
 explore: $(READY)  ## Make a page of models to try: make explore SCALE=lite [OVERLAY= PUBLISHED=1]
 	@$(SACCADE) explore $(scale) $(results) $(mirror) $(overlay) $(if $(PUBLISHED),--published)
+
+site: $(TEST_READY)  ## Make a static site of what is published: make site TO=FOLDER [SCALE= MIRROR=]
+	@$(SACCADE) site --to "$(TO)" $(scale) $(results) $(mirror)
 
 use: $(READY)  ## Give lines to a trained model: make use RUN=experiment/variant/seed-0 [INPUT=]
 	@$(SACCADE) use "$(RUN)" $(scale) $(results) $(mirror) $(overlay) $(call given,INPUT,--input)

@@ -89,6 +89,25 @@ assert publish(plan, PUBLISHED, planned(plan)) == {}
 """
 
 
+def site(explored: Project) -> None:
+    """Make the site of what is published, which links report and explorer with its pages."""
+    first, to = explored.root / "README.md", explored.root / "site"
+    first.write_text("# Toy\n\n[Results](gone.md)\n")
+    make = ("site", "--to", "site", "--scale", "demo", "--results", "results")
+    assert "README.md: it links to gone.md, which is not there" in explored.command(
+        *make, fails=True
+    )
+    assert not to.exists()
+    first.write_text("# Toy\n")
+    said = explored.command(*make).splitlines()[-1]
+    assert said == f"Site: site/index.html, of {sum(it.is_file() for it in to.rglob('*'))} files"
+    for name in ("report", "explorer"):
+        assert f'href="reproduction/demo/{name}.html"' in (to / "index.html").read_text()
+        assert (to / f"reproduction/demo/{name}.html").is_file()
+    text = (to / "reproduction/demo/report.html").read_text()
+    assert 'href="explorer.html"' in text and 'href="../../index.html"' in text
+
+
 def test_the_page_of_published_weights_needs_no_run(explored: Project) -> None:
     explored.snakemake("explore", "results/demo/measures/toy_language/gumbel/seed-0.json")
     page = (explored.root / "results/demo/explorer.html").read_text()
@@ -98,5 +117,6 @@ def test_the_page_of_published_weights_needs_no_run(explored: Project) -> None:
     assert "Explorer: results/demo/explorer.html, of 1 published runs" in said
     assert (explored.root / "results/demo/explorer.html").read_text() == page
     assert not (explored.root / "results/store").exists()
+    site(explored)
     said = explored.command("explore", "--published", "--scale", "lite", fails=True)
     assert "docs/reproduction/lite: no weights are published that count today." in said

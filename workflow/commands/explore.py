@@ -9,6 +9,7 @@ from pathlib import Path
 from workflow import PUBLISHED
 from workflow.planning.plan import Plan
 from workflow.reporting.explorer.shown import ExplorerRun
+from workflow.reporting.measures import EvaluatedRun
 from workflow.reporting.page.page import write_page
 from workflow.reporting.publication.current import planned
 from workflow.reporting.publication.results import published, with_staleness
@@ -36,6 +37,24 @@ def of_published(args: argparse.Namespace) -> None:
     """Make the page of published weights."""
     plan = arguments.plan_of(args)
     page = Path(plan.folder) / "explorer.html"
+    runs, measures, left_out = published_models(plan, args)
+    # What computes is slow to import; nothing waits for it that is refused before.
+    from workflow.reporting.explorer.page import beside, explorer_page
+
+    data = Path(plan.results) / "data"
+    write_page(page, explorer_page(plan.scale, runs, data, measures, beside(page)))
+    print(f"Explorer: {page}, of {len(runs)} published runs")
+    if left_out:
+        print(left_out)
+
+
+def published_models(
+    plan: Plan, args: argparse.Namespace
+) -> tuple[list[ExplorerRun], list[EvaluatedRun], str]:
+    """Return published runs whose data is there, the measures, and which are left out and why.
+
+    Missing data is made; ReportingError where none can be.
+    """
     folder = PUBLISHED / plan.scale
     results = with_staleness(published(folder), planned(plan))
     runs = published_runs(folder, results)
@@ -48,15 +67,10 @@ def of_published(args: argparse.Namespace) -> None:
     lacking = f"data could not be made ({', '.join(missing)}; {log_of(plan)} says why)"
     if not there:
         raise ReportingError(f"The {lacking}; connect to a network or set MIRROR=.")
+    left = f"{len(runs) - len(there)} of {len(runs)} models"
+    left_out = f"Left out: {left}, whose {lacking}; connect to a network or set MIRROR=."
     measures = [result.measure for result in results.values() if not result.stale]
-    # What computes is slow to import; nothing waits for it that is refused before.
-    from workflow.reporting.explorer.page import explorer_page
-
-    write_page(page, explorer_page(page, plan.scale, there, data, measures))
-    print(f"Explorer: {page}, of {len(there)} published runs")
-    if missing:
-        left = f"{len(runs) - len(there)} of {len(runs)} models"
-        print(f"Left out: {left}, whose {lacking}; connect to a network or set MIRROR=.")
+    return there, measures, left_out if missing else ""
 
 
 def encode(plan: Plan, runs: list[ExplorerRun], args: argparse.Namespace) -> None:

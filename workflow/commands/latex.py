@@ -15,14 +15,15 @@ from workflow.runtime.errors import ReportingError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tables", nargs="+", type=Path, help="files <paper>/<table>.csv")
+    parser.add_argument("--slide", action="store_true", help="as slides of beamer, 16 to 9")
 
 
 def main(args: argparse.Namespace) -> None:
     """Print the tables."""
-    print("\n\n".join(map(latex_of, args.tables)))
+    print("\n\n".join(latex_of(path, args.slide) for path in args.tables))
 
 
-def latex_of(path: Path) -> str:
+def latex_of(path: Path, slide: bool = False) -> str:
     """Return the LaTeX of a table by its CSV.
 
     Raises ReportingError where it has rows that the paper's definitions lack: a user's own.
@@ -36,4 +37,4 @@ def latex_of(path: Path) -> str:
             f"{path}: {others[0] if rows else name} is none of {paper.name}; "
             f"the run that made the table made {path.stem}.tex too."
         )
-    return latex(definitions, name, layout.grid(definitions, name, table), table)
+    return latex(definitions, name, layout.grid(definitions, name, table), table, slide)

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from workflow.reporting.explorer.page import explorer_page
+from workflow.reporting.explorer.page import beside, explorer_page
 from workflow.reporting.explorer.shown import ExplorerRun
 from workflow.reporting.measures import read_measure
 from workflow.reporting.page.page import write_page
@@ -22,7 +22,9 @@ def main() -> None:
     with exit_on_user_error():
         measures = (read_measure(path, {}) for path in given.measures)
         runs = [ExplorerRun.of(path) for path in given.runs]
-        write_page(given.out, explorer_page(given.out, given.scale, runs, given.data, measures))
+        links = beside(given.out)
+        page = explorer_page(given.scale, runs, given.data, measures, links)
+        write_page(given.out, page)
 
 
 if __name__ == "__main__":

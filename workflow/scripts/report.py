@@ -43,7 +43,7 @@ def main() -> None:
             own=given.own,
             plan=given.plan,
             headline=first,
-            explorer="".join(given.explorer),
+            links=[("Explorer", address) for address in given.explorer],
         )
         write_page(given.out, page)
 

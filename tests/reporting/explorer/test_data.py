@@ -226,10 +226,10 @@ def test_what_has_no_data_is_left_out_and_named(tiny, monkeypatch, capsys):
 
 
 def test_a_page_links_to_what_is_beside_it(tmp_path):
-    beside = dict(explorer._beside(ROOT / "results" / "demo" / "explorer.html"))
+    beside = dict(explorer.beside(ROOT / "results" / "demo" / "explorer.html"))
     assert beside["Code"] == "../../workflow/explorer/engine"
     assert beside["Guide"] == "../../docs/explorer.md"
-    assert dict(explorer._beside(tmp_path / "explorer.html")) == {}
+    assert dict(explorer.beside(tmp_path / "explorer.html")) == {}
     titles = dict(explorer._cited(Paper.all()))
     assert titles["Discrete Transformer"].startswith("https://openreview.net/")
 
@@ -270,5 +270,6 @@ def test_a_page_of_published_runs_has_what_was_recorded_of_others():
     labels = {"experiment": "sparse_translation", "variant": "multi30k_en_de_topk", "seed": 0}
     told = {"recorded": {"scalars": {}, "arrays": {"source": [["ein", "Hund"]]}}}
     measure = EvaluatedRun(Path("m.json"), "", {**labels, "label": "top-k"}, told)
-    page = explorer_page(Path("explorer.html"), "lite", [], Path("none"), [measure])
+    page = explorer_page("lite", [], Path("none"), [measure], [("Report", "report.html")])
     assert '"sentences":[{"source":["ein","Hund"]}]' in page
+    assert '<a href="report.html" title="Report">Report</a>' in page

@@ -204,3 +204,9 @@ def test_a_crate_of_other_licences_is_refused(monkeypatch: pytest.MonkeyPatch) -
 def test_a_missing_crate_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ReportingError, match="run `make publish SCALE=lite`"):
         check_crate(tmp_path / "lite")
+
+
+def test_the_pages_of_a_site_are_not_published_files(tmp_path: Path) -> None:
+    for name in ("table.csv", "report.html"):
+        (tmp_path / name).write_text("a\n")
+    assert [one["@id"] for one in crate._files(tmp_path)] == ["table.csv"]

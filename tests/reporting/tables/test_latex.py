@@ -12,7 +12,7 @@ from tests.debian import Unavailable, need
 from tests.reporting.synthetic import laid_out, one_run, toy, toy_table
 from workflow import PUBLISHED
 from workflow.commands.latex import latex_of
-from workflow.reporting.tables.latex import COLUMN, NEEDS, PAGE, latex
+from workflow.reporting.tables.latex import COLUMN, NEEDS, PAGE, SLIDE_NEEDS, latex
 from workflow.reporting.tables.tex_text import aligned, tex, width, wrapped
 
 TOLERATED = 5
@@ -27,7 +27,9 @@ HEAD = rf"""\documentclass[10pt,twocolumn]{{article}}
 """
 
 
-def made(columns: int = 2, rows: int = 3, label: str = "row", **more: Any) -> str:
+def made(
+    columns: int = 2, rows: int = 3, label: str = "row", slide: bool = False, **more: Any
+) -> str:
     """Return a table whose cells are all 12.50, but for those of row 0, which are 2.50."""
     metric = {"measure": "probe.m", "label": "m", "digits": 2}
     given = toy_table(
@@ -38,7 +40,7 @@ def made(columns: int = 2, rows: int = 3, label: str = "row", **more: Any) -> st
     )
     runs = [one_run(f"r{n}", 0, {"m": 12.5 if n else 2.5}) for n in range(rows)]
     table = toy(given, runs)
-    return latex(given, "toy", laid_out(given, table), table)
+    return latex(given, "toy", laid_out(given, table), table, slide)
 
 
 @pytest.mark.parametrize(
@@ -108,6 +110,13 @@ def test_text_is_broken_where_it_is_wide() -> None:
     assert all(width(line) <= 60 for line in lines)
 
 
+SLIDES = r"""\documentclass[aspectratio=169]{beamer}
+\usepackage[T1]{fontenc}
+\usepackage{booktabs,amssymb}
+\begin{document}
+"""
+
+
 @pytest.fixture
 def pdflatex() -> None:
     try:
@@ -124,6 +133,28 @@ def test_each_published_table_fits_a_paper_of_two_columns(tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("pdflatex")
+def test_each_published_table_fits_slides(tmp_path: Path) -> None:
+    try:
+        # Of beamer's drawings; `mathspic` is a program of their package.
+        need("TeX for slides", ["mathspic"], ["texlive-pictures"])
+    except Unavailable as error:
+        pytest.skip(str(error))
+    tables = sorted(PUBLISHED.glob("*/tables/*/*.csv"))
+    texts = {"/".join(path.parts[-4:]): latex_of(path, slide=True) for path in tables}
+    assert tables and [*faults(texts, tmp_path, head=SLIDES)] == []
+
+
+def test_a_slide_has_one_table_and_its_title() -> None:
+    text = made(2, 3, slide=True, title="Table 6.1: agreement of what", notes=["Mind xi."])
+    assert text.startswith(SLIDE_NEEDS) and text.count(r"\begin{frame}") == 1
+    assert r"\frametitle{\large Agreement of what (their Table 6.1)}" in text
+    assert "A toy." not in text.partition(r"\end{frame}")[0]
+    assert text.rstrip().endswith("% Mind xi.")
+    first, *others = made(2, 40, slide=True).split(r"\begin{frame}")[1:]
+    assert others and all("continued" in one and "continued" not in first for one in others)
+
+
+@pytest.mark.usefixtures("pdflatex")
 def test_widths_are_those_in_print(tmp_path: Path) -> None:
     text = r"81.35 to 80.85$\pm$1.98$^{\checkmark}$ $A(\alpha,\beta^{\mathrm{uf}})$ TRANSFORMER"
     for room, count in ((width(text) * 0.96, 1), (width(text), 0)):
@@ -131,9 +162,11 @@ def test_widths_are_those_in_print(tmp_path: Path) -> None:
         assert len([*faults({"box": box}, tmp_path, tolerated=0.1)]) == count
 
 
-def faults(texts: dict[str, str], folder: Path, tolerated: float = TOLERATED) -> Iterator[str]:
+def faults(
+    texts: dict[str, str], folder: Path, tolerated: float = TOLERATED, head: str = HEAD
+) -> Iterator[str]:
     """Yield what TeX says against texts in a paper: errors, and what is too wide or too high."""
-    body = [HEAD]
+    body = [head]
     for number, (name, text) in enumerate(texts.items()):
         (folder / f"{number}.tex").write_text(text, encoding="utf-8")
         body.append(rf"\typeout{{TEXT \detokenize{{{name}}}}}\input{{{number}.tex}}\clearpage")
@@ -143,7 +176,7 @@ def faults(texts: dict[str, str], folder: Path, tolerated: float = TOLERATED) ->
     name = ""
     for line in (folder / "all.log").read_text(encoding="utf-8", errors="replace").splitlines():
         name = line.removeprefix("TEXT ") if line.startswith("TEXT ") else name
-        wide = re.match(r"Overfull \\hbox \(([\d.]+)pt too wide\)", line)
+        wide = re.match(r"Overfull \\[hv]box \(([\d.]+)pt too (?:wide|high)\)", line)
         high = line.startswith("LaTeX Warning: Float too large")
         if line.startswith("!") or high or (wide and float(wide[1]) > tolerated):
             yield f"{name}: {line}"

@@ -13,12 +13,10 @@ from workflow.definitions.paper import Paper
 from workflow.reporting.explorer.data import page_data, recorded_of, recordings, tasks_of
 from workflow.reporting.explorer.shown import ExplorerRun
 from workflow.reporting.measures import EvaluatedRun
-from workflow.reporting.page.templates import COLOURS, environment, inlined
+from workflow.reporting.page.templates import COLOURS, Link, environment, inlined
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "explorer"
 TEMPLATE = "explorer.html.j2"
-Link = tuple[str, str]
-"""Name and address."""
 ENGINE = (
     "parameters.js",
     "layers.js",
@@ -53,25 +51,25 @@ SCRIPTS = (
 
 
 def explorer_page(
-    out: Path,
     scale: str,
     runs: Iterable[ExplorerRun],
     data: Path,
     measures: Iterable[EvaluatedRun],
+    links: Iterable[Link] = (),
 ) -> str:
     """Return the page of some runs, and of what was recorded of others.
 
     Args:
-        out: where the page will be.
         scale: name of the scale.
         runs: those that compute in the page.
         data: the folder of encoded data.
         measures: of runs that may have recordings.
+        links: to the pages beside it.
     """
     papers = Paper.all()
     recorded = recordings(recorded_of(papers), measures)
     made = page_data(scale, tasks_of(papers), runs, data, recorded)
-    return render(made, [*_cited(papers), *_beside(out)])
+    return render(made, [*links, *_cited(papers)])
 
 
 def _cited(papers: Iterable[Paper]) -> Iterator[Link]:
@@ -81,7 +79,7 @@ def _cited(papers: Iterable[Paper]) -> Iterator[Link]:
             yield from ((one.title, one.link) for one in paper.about.references)
 
 
-def _beside(out: Path) -> Iterator[Link]:
+def beside(out: Path) -> Iterator[Link]:
     """Yield links from a page in the project's folder to what is there of its report and code."""
     reports = [out.parent / name for name in ("report.html", "so_far/report.html")]
     named = [("Report", path) for path in reports if path.is_file()][:1]

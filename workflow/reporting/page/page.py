@@ -25,7 +25,7 @@ from workflow.reporting.page import runs as page_runs
 from workflow.reporting.page.headline import Headline
 from workflow.reporting.page.marks import SIGNS, Mark
 from workflow.reporting.page.runs import Recorded
-from workflow.reporting.page.templates import COLOURS, TEMPLATES, environment, inlined
+from workflow.reporting.page.templates import COLOURS, TEMPLATES, Link, environment, inlined
 from workflow.reporting.prose import symbols
 from workflow.reporting.statistics import tolerances
 from workflow.reporting.statistics.comparability import base_scale
@@ -47,7 +47,7 @@ def render(
     plan: Path | None = None,
     so_far: str = "",
     headline: Headline | None = None,
-    explorer: str = "",
+    links: Sequence[Link] = (),
 ) -> str:
     """Return the page as HTML; ReportingError names a file that is missing or broken.
 
@@ -62,7 +62,7 @@ def render(
         plan: what the runs were planned to take, where they were planned.
         so_far: how many runs of how many, where not all were waited for.
         headline: what came out, in words and counted.
-        explorer: address of the explorer, where there is one.
+        links: name and address of the pages beside it.
     """
     templates = environment(TEMPLATES)
     templates.filters |= {"prose": prose, "symbols": symbols}
@@ -83,7 +83,7 @@ def render(
         comparable=comparable,
         good_for=overview.GOOD_FOR.get(base_scale(scale), ""),
         so_far=so_far,
-        explorer=explorer,
+        links=links,
         cards=overview.cards(
             papers, headline, {run["identity"]: run for run in records}, comparable
         ),

@@ -10,6 +10,8 @@ from markupsafe import Markup
 TEMPLATES = Path(__file__).resolve().parents[2] / "report"
 COLOURS = TEMPLATES / "colours.css"
 """What the styles of all pages begin with."""
+Link = tuple[str, str]
+"""Name and address."""
 
 
 def environment(folder: Path, escaped: bool = True) -> Environment:

@@ -174,8 +174,11 @@ def _workflow(file: Entity, commits: Iterable[str]) -> Entity:
 
 
 def _files(folder: Path) -> Iterator[Entity]:
-    """Yield every published file but the crate, and the index, which has the crate's checksum."""
-    paths = (path for path in folder.rglob("*") if path.is_file())
+    """Yield every published file but the crate, and the index, which has the crate's checksum.
+
+    HTML is of a site (`make site TO=docs`), which is made of the others.
+    """
+    paths = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".html")
     names = sorted(path.relative_to(folder).as_posix() for path in paths)
     for name, told in checksums_of(folder, [it for it in names if it not in (NAME, INDEX)]).items():
         format_ = "text/plain" if name == WORKFLOW else FORMATS.get(Path(name).suffix)

@@ -1,7 +1,7 @@
 """A look at what is done so far: all that can be made of the runs that were measured."""
 
 import tempfile
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from workflow.planning.corpora import DescribedCorpus
 from workflow.planning.plan import Plan
 from workflow.reporting.page.page import render, write_page
 from workflow.reporting.page.runs import Recorded
+from workflow.reporting.page.templates import Link
 from workflow.reporting.publication.current import Now
 from workflow.reporting.publication.headline import headline
 from workflow.reporting.publication.outputs import FactsSource, facts_at, make_all
@@ -47,7 +48,11 @@ class SoFar:
 
 
 def write_so_far(
-    plan: Plan, now: Now, say: Callable[[str], None], beside_published: bool = False
+    plan: Plan,
+    now: Now,
+    say: Callable[[str], None],
+    beside_published: bool = False,
+    links: Iterable[Link] = (),
 ) -> SoFar:
     """Make tables, figures, claims and report of every measure that counts today.
 
@@ -59,6 +64,7 @@ def write_so_far(
         say: is told what is being made.
         beside_published: take what is published where nothing was measured here, and compare an
             overlay with the published tables.
+        links: to other pages, beside that to the scale's explorer.
 
     Raises:
         ReportingError: nothing was measured yet, or is published.
@@ -86,6 +92,8 @@ def write_so_far(
     shown = f"{mine} of {len(keys)} planned runs"
     if others:
         shown = f"{shown}, and {others} published ones" if mine else ""
+    there = (folder / "explorer.html").is_file()
+    explorer = [("Explorer", "../explorer.html")] if there else []
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=f".{NAME}-") as name:
         aside = Path(name) / "new"
@@ -103,7 +111,7 @@ def write_so_far(
             plan=folder / "plan.json",
             so_far=shown,
             headline=headline(plan.scale, tables, claims),
-            explorer="../explorer.html" if (folder / "explorer.html").is_file() else "",
+            links=[*links, *explorer],
         )
         write_page(aside / "report.html", page)
         made = folder / NAME

@@ -2,6 +2,7 @@ r"""A table as LaTeX floats for a paper in two columns: \input{table.tex}.
 
 A table that is narrow enough goes into a column; a wider one is turned if that makes it fit, or is
 set across both columns, in parts where it is too wide for these too. Widths are those in print.
+On a slide it has the same letters, and goes on on the next slide where it is too large for one.
 """
 
 import re
@@ -22,12 +23,15 @@ COLUMN, PAGE = 219, 455
 """Points of a column and of a page's text: those of ACL's style, narrower than others."""
 HEIGHT, LINE = 610, 9.5
 """Points of a float at most, and of a line in it."""
+SLIDE, SLIDE_HEIGHT = 395, 195
+"""Points below the title of a slide, 16 to 9, of beamer."""
 BESIDE = 6
 """Points between columns."""
 SHORT, LONG, LINES = 30, 95, 3
 """Points of a header and of a text that are broken into lines, and lines of a header at most."""
 END = r"\tabularnewline"
 NEEDS = r"% needs \usepackage[T1]{fontenc} and \usepackage{booktabs,amssymb}"
+SLIDE_NEEDS = f"{NEEDS} in \\documentclass[aspectratio=169]{{beamer}}"
 MARKS = {
     "✓": (r"\checkmark", "reproduced"),
     "≈": (r"\approx", "within"),
@@ -131,24 +135,30 @@ class Tabular:
         return Tabular([it.of(rows) for it in self.labels], [it.of(rows) for it in self.values])
 
 
-def latex(definitions: Tables, name: str, shown: Grid, table: LongForm) -> str:
-    """Return the table as floats, with what else is to be known of it in comments at the end."""
+def latex(definitions: Tables, name: str, shown: Grid, table: LongForm, slide: bool = False) -> str:
+    """Return the table as floats or slides, with what else is to be known of it in comments."""
     title = _title(str(definitions["tables"][name]["title"]))
     caption, label = tex(f"{title}. {shown.caption}".strip()), rf"\label{{tab:{name}}}"
-    notes = ["% Notes:", *(f"% {note}" for note in shown.notes)] if shown.notes else []
+    titles = [rf"\caption{{{caption}{label}}}", rf"\caption{{{tex(title)}, continued.}}"]
+    notes = [f"% {note}" for note in ("Notes:", *shown.notes)] if shown.notes else []
+    if slide:
+        titles = [rf"\frametitle{{\large {tex(title)}{more}}}" for more in ("", ", continued")]
+        notes = [f"% {caption}", *notes]
+    needs = [NEEDS, SLIDE_NEEDS][slide]
     if not shown.rows:
-        return "\n".join([NEEDS, _float("table", [NO_ROW], "", caption + label), *notes])
-    parts, room = _fitted(shown)
-    kind, legend = "table" if room == COLUMN else "table*", _legend(shown, table)
-    height = HEIGHT - 12 * ceil(1.2 * width(caption) / room)
+        none = _float("frame" if slide else "table", [NO_ROW], "", titles[0])
+        return "\n".join([needs, none, *notes])
+    parts, room = _fitted(shown, [SLIDE] if slide else [COLUMN, PAGE])
+    legend = _legend(shown, table)
+    kind = "frame" if slide else "table" if room == COLUMN else "table*"
+    height: float = HEIGHT - 12 * ceil(1.2 * width(caption) / room)
+    if slide:
+        height = SLIDE_HEIGHT - LINE * ceil(width(legend) / room)
     floats = [
-        _float(
-            *(kind, map(_tabular, bodies), legend),
-            f"{tex(title)}, continued." if number else caption + label,
-        )
+        _float(kind, map(_tabular, bodies), legend, titles[min(number, 1)])
         for number, bodies in enumerate(_floats(parts, height))
     ]
-    return "\n".join([NEEDS, *floats, *notes])
+    return "\n".join([needs, *floats, *notes])
 
 
 def _title(title: str) -> str:
@@ -159,21 +169,21 @@ def _title(title: str) -> str:
     return f"{rest[0].upper()}{rest[1:]} (their {number})"
 
 
-def _fitted(shown: Grid) -> tuple[list[Tabular], float]:
-    """Return the table in parts, and the room across that they have."""
+def _fitted(shown: Grid, rooms: Sequence[float]) -> tuple[list[Tabular], float]:
+    """Return the table in parts, and the first of these rooms across that they fit."""
     upright = _upright(shown)
     forms = [upright]
     if len(shown.rows) < len(shown.columns):
         forms.append(_turned(shown))
-    for room in (COLUMN, PAGE):
+    for room in rooms:
         for form in forms:
             if form.width <= room:
                 _stretch(form, room)
                 return [form], room
-    parts = min((_parts(form) for form in forms), key=len)
+    parts = min((_parts(form, room) for form in forms), key=len)
     for part in parts:
-        _stretch(part, PAGE)
-    return parts, PAGE
+        _stretch(part, room)
+    return parts, room
 
 
 def _upright(shown: Grid) -> Tabular:
@@ -214,11 +224,11 @@ def _superscript(marks: str) -> str:
     return f"$^{{{' '.join(MARKS[it][0] if it in MARKS else it for it in signs)}}}$"
 
 
-def _parts(whole: Tabular) -> list[Tabular]:
-    """Return a table in as few equal parts as fit the page, each with the labels."""
+def _parts(whole: Tabular, room: float) -> list[Tabular]:
+    """Return a table in as few equal parts as fit a room, each with the labels."""
     values, count = whole.values, 0
     parts = [whole]
-    while count < len(values) and max(part.width for part in parts) > PAGE:
+    while count < len(values) and max(part.width for part in parts) > room:
         count += 1
         edges = [len(values) * part // count for part in range(count + 1)]
         parts = [Tabular(whole.labels, values[start:end]) for start, end in pairwise(edges)]
@@ -294,14 +304,17 @@ def _tabular(part: Tabular) -> str:
 
 
 def _float(kind: str, bodies: Iterable[str], legend: str, caption: str) -> str:
-    below = [rf"\par\smallskip\parbox{{\linewidth}}{{\scriptsize {legend}}}"] if legend else []
+    size, small = (
+        (r"\scriptsize", r"\tiny") if kind == "frame" else (r"\footnotesize", r"\scriptsize")
+    )
+    below = [rf"\par\smallskip\parbox{{\linewidth}}{{{small} {legend}}}"] if legend else []
     return "\n".join(
         [
             rf"\begin{{{kind}}}",
-            rf"\centering\footnotesize\setlength{{\tabcolsep}}{{{BESIDE / 2:g}pt}}",
+            rf"\centering{size}\setlength{{\tabcolsep}}{{{BESIDE / 2:g}pt}}",
             "\n\\par\\medskip\n".join(bodies),
             *below,
-            rf"\caption{{{caption}}}",
+            caption,
             rf"\end{{{kind}}}",
         ]
     )

@@ -1,0 +1,100 @@
+"""The project's pages as HTML: README, and what it links to, and what that links to."""
+
+import html
+import os
+import re
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from workflow.reporting.page.templates import COLOURS, TEMPLATES, environment, inlined
+from workflow.runtime.errors import ReportingError
+
+FIRST = "index.html"
+_MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
+
+
+def site_of(root: Path, bar: Mapping[str, str]) -> dict[str, bytes]:
+    """Return the files of the site by their places in it.
+
+    Each page links to those of the bar, by name. ReportingError where a page links to nothing.
+    """
+    styles = inlined([COLOURS, TEMPLATES / "style.css", TEMPLATES / "site.css"])
+    files = {"style.css": styles.encode(), ".nojekyll": b""}
+    template = environment(TEMPLATES).get_template("site.html.j2")
+    waiting = [root / "README.md"]
+    while waiting:
+        path = waiting.pop()
+        if (place := place_of(path, root)) in files:
+            continue
+        if path.is_relative_to(root / "docs") and path.is_file() and path.suffix != ".md":
+            files[place] = path.read_bytes()
+            continue
+        title, body, linked = _page(path, root)
+        waiting += linked
+        links = [(name, relative(it, place), it == place) for name, it in bar.items()]
+        shown = {"title": title, "body": Markup(body), "style": relative("style.css", place)}
+        files[place] = template.render(shown, links=links).encode()
+    return files
+
+
+def place_of(path: Path, root: Path) -> str:
+    """Return where the site has a file or a folder: `docs/` can be the site itself."""
+    file = (path / "README.md" if path.is_dir() else path).relative_to(root)
+    if file == Path("README.md"):
+        return FIRST
+    folder, name = Path("source", file.parent), f"{file.name}.html"
+    if file.is_relative_to("docs"):
+        folder, name = file.parent.relative_to("docs"), file.name
+    if file.suffix == ".md":
+        name = FIRST if file.name == "README.md" else f"{file.stem}.html"
+    return (folder / name).as_posix()
+
+
+def relative(place: str, page: str) -> str:
+    """Return the link from a page of the site to a place in it."""
+    return quote(os.path.relpath(place, Path(page).parent))
+
+
+def _page(path: Path, root: Path) -> tuple[str, str, list[Path]]:
+    """Return title and content of a page, with links as in the site, and to which files."""
+    linked: list[Path] = []
+
+    def moved(link: re.Match[str]) -> str:
+        file, hash_, anchor = html.unescape(link[2]).partition("#")
+        if not file or re.match("[a-z]+:", file):
+            return link[0]
+        to = Path(os.path.normpath(path.parent / unquote(file)))
+        if not to.exists() or not to.is_relative_to(root):
+            raise ReportingError(f"{path}: it links to {file}, which is not there; mend the link.")
+        linked.append(to / "README.md" if (to / "README.md").is_file() else to)
+        place = relative(place_of(to, root), place_of(path, root))
+        return f'{link[1]}="{place}{hash_}{html.escape(anchor)}"'
+
+    tokens, titles = _MARKDOWN.parse(_markdown(path, root)), []
+    for heading, inline in pairwise(tokens):
+        if heading.type == "heading_open":  # its anchor is that of GitHub
+            titles.append("".join(it.content for it in inline.children or ()))
+            heading.attrSet("id", re.sub(r"[^\w -]", "", titles[-1].lower()).replace(" ", "-"))
+    body = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})
+    body = body.replace("<table>", '<div class="scroll" tabindex="0"><table>')
+    body = body.replace("</table>", "</table></div>").replace("<pre", '<pre tabindex="0"')
+    return titles[0], re.sub(r'\b(href|src)="([^"]+)"', moved, body), linked
+
+
+def _markdown(path: Path, root: Path) -> str:
+    """Return a page in Markdown: of a folder a list, of code the lines."""
+    title = f"# `{path.relative_to(root)}`\n\n"
+    if path.is_dir():
+        files = sorted(it.name for it in path.iterdir() if not it.name.startswith(("__py", ".")))
+        return title + "\n".join(f"- [`{it}`](<{path.name}/{it}>)" for it in files)
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        return text
+    lines = enumerate(html.escape(text).splitlines(), 1)
+    code = "\n".join(f'<span id="L{number}">{line}</span>' for number, line in lines)
+    return f'{title}<pre class="source">{code}</pre>'
