@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from benchmarks import ceiling, gpu, gpu_table
-from benchmarks.made_up import made_up_pairs
 from benchmarks.models import SHAPES
 from benchmarks.record import FOLDER
 
@@ -37,32 +36,6 @@ def test_everything_is_timed(measured):
     assert all(row["tokens_per_second"] > 0 for row in rows.values())
     starts = {name.split(",")[0].split(" ")[0] for name in rows}
     assert starts == {"train", "mechanisms", "search", "sharing"}
-
-
-def test_a_part_that_is_unknown_is_refused(capsys):
-    with pytest.raises(SystemExit) as ended:
-        gpu.main(["trainings"])
-    assert ended.value.code == 2
-    assert "'trainings' is none of training, mechanisms" in capsys.readouterr().err
-
-
-def test_what_fails_is_told_and_the_rest_is_timed(tmp_path, monkeypatch):
-    def broken() -> gpu.Row:
-        raise torch.OutOfMemoryError
-
-    parts = {"search": lambda: iter([("one", broken), ("other", lambda: {"seconds": 1.0})])}
-    monkeypatch.setattr(gpu, "PARTS", parts)
-    monkeypatch.setattr(gpu, "SHAPES", {})
-    gpu.main(["--out", str(tmp_path)])
-    rows = json.loads((tmp_path / gpu.MEASURED).read_text())["rows"]
-    assert rows == {"one": {"fails": "out of memory"}, "other": {"seconds": 1.0}}
-
-
-def test_tokens_are_those_of_the_targets():
-    batch = next(gpu.pairs(300))
-    split = made_up_pairs()
-    ends = split.offsets[batch.examples + 1] - split.offsets[batch.examples]
-    assert gpu.tokens(batch) == int((ends - split.columns["source"][batch.examples]).sum())
 
 
 def test_the_page_is_made_of_what_was_measured():

@@ -1,13 +1,6 @@
 """Taking turns, the arithmetic of the ratios, and the page of the results."""
 
-import json
-
-import pytest
-import torch
-
-from benchmarks import ceiling
-from benchmarks.race import machine, race, summary
-from benchmarks.record import MEASURED, record
+from benchmarks.race import race, summary
 from benchmarks.table import page
 
 
@@ -33,21 +26,6 @@ def test_ratios_are_medians_over_rounds_without_the_first():
     assert rows["theirs"]["tokens_per_cpu_second"] == 3
     assert rows["theirs"]["tokens_per_wall_second"] == 1.5
     assert rows["ours"]["relative_wall_time"] == 1
-
-
-def test_times_are_per_token():
-    def turn(tokens, seconds):
-        return {"tokens": tokens, "cpu": seconds, "wall": seconds}
-
-    rows = summary({"a few": [{}, turn(10, 5)], "all": [{}, turn(40, 2)]})
-    assert rows["all"]["relative_cpu_time"] == 0.1
-
-
-def test_the_machine_is_described():
-    told = machine()
-    assert told["cores"] >= 1
-    assert told["torch"]
-    assert told["load"] == pytest.approx(told["load"])
 
 
 MACHINE = {"cpu": "A", "family": "1", "model": "2", "cores": 3, "torch": "4", "python": "5"}
@@ -83,20 +61,3 @@ def test_a_page_has_a_table_for_each_race():
     assert "\n| top-k | 1,234 | 0.80 (0.50 to 1.00) |\n" in long
     said = "One of 3 cores of A (family 1, model 2); large matrices: 80 GFLOP/s in single"
     assert all(said in section for section in (training, search, long))
-
-
-def test_a_result_is_kept_beside_the_others(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(ceiling, "SIZE", 64)
-    record("one", tmp_path, {"task": "a"})
-    record("two", tmp_path, {"task": "b"})
-    known = json.loads((tmp_path / MEASURED).read_text())
-    assert [known[name]["task"] for name in ("one", "two")] == ["a", "b"]
-    assert set(known["one"]["machine"]["matrix_gflops"]) == {"fp32", "bf16"}
-    assert '"b"' in capsys.readouterr().out
-
-
-def test_the_matrix_rate_is_positive_and_leaves_the_mode_as_it_was(monkeypatch):
-    monkeypatch.setattr(ceiling, "SIZE", 256)
-    mode = torch.get_float32_matmul_precision()
-    assert min(ceiling.matrix_rates().values()) > 0
-    assert torch.get_float32_matmul_precision() == mode

@@ -70,34 +70,6 @@ def test_the_time_left_is_that_of_the_longest_job_at_least():
     assert run.progress.left == pytest.approx(500)
 
 
-def test_no_time_is_left_before_most_kinds_of_jobs_are_known():
-    run = Run(("encode", None), *[("train", None)] * 3)
-    run.start(1)
-    run.now = 20
-    run.finish(1)
-    assert run.progress.left is None and "left" not in run.progress.line
-    run.start(2)
-    run.now = 50
-    run.finish(2)
-    assert run.progress.left == pytest.approx(60)
-
-
-def test_the_time_left_changes_by_steps():
-    run = Run(("train", 10.0), ("train", 1000.0), ("train", None))
-    run.start(1)
-    run.now = 10
-    run.finish(1)
-    assert "about 16 min 50 s left" in run.progress.line
-    run.start(2)
-    run.now = 20
-    run.finish(2)
-    assert run.progress.left < 20
-    assert "about 5 min 37 s left" in run.progress.line  # a third
-    run.progress.expect([(number, "train", 10000.0) for number in range(4, 9)])
-    assert run.progress.left > 700
-    assert "about 11 min 13 s left" in run.progress.line  # twice as much
-
-
 def test_a_job_that_failed_runs_no_more_and_may_be_tried_again():
     run = Run(("train", None))
     run.start(1)
@@ -106,12 +78,6 @@ def test_a_job_that_failed_runs_no_more_and_may_be_tried_again():
     run.start(1)
     run.finish(1)
     assert run.progress.line == "1 of 1 jobs done"
-
-
-def test_a_total_may_change():
-    run = Run(("train", None))
-    run.progress.note({"event": LogEvent.PROGRESS, "done": 1, "total": 7})
-    assert run.progress.line == "0 of 7 jobs done"
 
 
 @pytest.mark.parametrize(

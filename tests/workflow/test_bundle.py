@@ -161,13 +161,6 @@ def test_what_came_home_is_not_trained_or_measured_again(another, worked, finish
     assert re.search(r"^total +0 +0 ", planned, re.M), planned
 
 
-def test_merging_twice_changes_nothing(another, worked):
-    merge(another, worked.results)
-    before = store(another)
-    assert "3 there already" in merge(another, worked.results)
-    assert store(another) == before
-
-
 def test_a_run_that_is_there_stays_and_the_way_to_take_the_other_is_said(another, worked, tmp_path):
     pack(another, SOFT)
     other = Lent(another.root / "toy.tar", tmp_path / "other")
@@ -182,13 +175,6 @@ def test_a_run_that_is_there_stays_and_the_way_to_take_the_other_is_said(another
     another.command("forget", "--results", "results", "--run", identity)
     assert "1 added" in merge(another, other.results)
     assert store(another) != before
-
-
-def test_a_run_that_results_were_made_of_stays(another, worked):
-    another.snakemake("toy", config=("scale=demo",))
-    before = store(another)
-    assert "3 trained twice, of which the other stays" in merge(another, worked.results)
-    assert store(another) == before
 
 
 def test_what_was_merged_stays_until_a_result_has_used_it(another, worked):
@@ -322,13 +308,6 @@ def test_a_damaged_bundle_is_refused(home, tmp_path):
     (lent.folder / "bundle.json").unlink()
     assert "this folder is no bundle" in sentence(lent.run(fails=True))
     assert not lent.results.exists()
-
-
-def test_a_bundle_without_its_data_is_refused(home, tmp_path):
-    lent = Lent(home.root / "toy.tar", tmp_path)
-    gone = next(lent.folder.glob("results/data/**/*.npy"))
-    gone.unlink()
-    assert f"{gone.name} is missing; unpack the bundle anew" in sentence(lent.run(fails=True))
 
 
 def test_a_bundle_and_results_of_another_version_are_refused(another, home, tmp_path):

@@ -90,35 +90,6 @@ def test_what_an_interval_is_over_is_said(over: str, n: int, said: str) -> None:
         assert counted(claim(over=over, n=1, seeds=[4], by_seed=[1])) == "1 example, 1 seed"
 
 
-@pytest.mark.parametrize(
-    ("devices", "unit", "said"),
-    [
-        ({"cpu": 4, "NVIDIA H200": 2}, "points", "3 seeds; 2 of 6 runs on NVIDIA H200"),
-        ({"NVIDIA H200": 6}, "points", "3 seeds; on NVIDIA H200"),
-        ({"NVIDIA H200": 6}, "K tokens/s", "3 seeds; on NVIDIA H200"),
-        ({"cpu": 6}, "K tokens/s", "3 seeds; on a CPU"),
-    ],
-)
-def test_what_runs_were_trained_on_is_said(devices: dict[str, int], unit: str, said: str) -> None:
-    assert counted(claim(devices=devices, unit=unit)) == said
-
-
-@pytest.mark.parametrize(
-    ("direction", "margin", "asked"),
-    [
-        ("greater", -2, "at most 2 below"),
-        ("greater", 0.2, "more than 0.2 above"),
-        ("less", 1.5, "at most 1.5 above"),
-        ("less", -1, "more than 1 below"),
-        ("equal", 0.5, "within ±0.5"),
-    ],
-)
-def test_a_margin_is_shown(direction: str, margin: float, asked: str) -> None:
-    shown = line(direction=direction, margin=margin)[3]
-    assert shown.endswith(f" points, asked: {asked}")
-    assert "asked" not in line(direction=direction)[3]
-
-
 def test_a_claim_of_two_margins_is_open_beyond_either() -> None:
     open_ = {"direction": "equal", "margin": 0.5}
     assert line(**open_)[6] == "**undecided** (interval reaches beyond ±0.5)"
@@ -131,46 +102,55 @@ def test_a_claim_of_two_margins_is_open_beyond_either() -> None:
     )
 
 
-def test_a_difference_of_interest_is_shown() -> None:
-    assert line(interest=0.5)[3] == "+1.0 [-2.0, +4.0] points (none if within ±0.5)"
+H200, KIND = "NVIDIA H200", "data not here in full"
+SMALL = {"over": "corpora", "needed": 14230, "interest": 0.15}
+OUTCOMES = {"label": "one", "mean": 0.5, "count": 1, "runs": 20}
+DIFFERENCE = "+1.0 [-2.0, +4.0] points"
 
 
 @pytest.mark.parametrize(
-    ("changes", "why"),
+    ("changes", "cell", "text"),
     [
-        ({"seeds": [0]}, "one seed"),
-        ({"seeds": [0], "ci_low": None, "ci_high": None}, "one seed"),
-        ({}, "interval contains 0"),
-        ({"seeds": [0, 1], "by_seed": [2, 2]}, "seeds without spread"),
-        ({"estimate": None, "ci_low": None}, "undefined"),
-        ({"seeds": [0], "ci_high": -0.5}, "one seed; points against the claim"),
-        ({"hindrances": ["a part", "b"]}, "interval contains 0; a part; b"),
-        ({"kind": "another reading"}, "interval contains 0; another reading"),
+        ({"left": OUTCOMES, "over": "proportions"}, 1, "one: 0.5 (1 of 20 runs)"),
+        ({"margin": -2}, 3, f"{DIFFERENCE}, asked: at most 2 below"),
+        ({"margin": 0.2}, 3, f"{DIFFERENCE}, asked: more than 0.2 above"),
+        ({"direction": "less", "margin": 1.5}, 3, f"{DIFFERENCE}, asked: at most 1.5 above"),
+        ({"direction": "less", "margin": -1}, 3, f"{DIFFERENCE}, asked: more than 1 below"),
+        ({"direction": "equal", "margin": 0.5}, 3, f"{DIFFERENCE}, asked: within ±0.5"),
+        ({"direction": "less"}, 3, DIFFERENCE),
+        ({"interest": 0.5}, 3, f"{DIFFERENCE} (none if within ±0.5)"),
+        ({"devices": {"cpu": 4, H200: 2}}, 4, f"3 seeds; 2 of 6 runs on {H200}"),
+        ({"devices": {H200: 6}}, 4, f"3 seeds; on {H200}"),
+        ({"unit": "K tokens/s"}, 4, "3 seeds; on a CPU"),
+        ({"seeds": [0]}, 6, "**undecided** (one seed)"),
+        ({"seeds": [0], "ci_low": None, "ci_high": None}, 6, "**undecided** (one seed)"),
+        ({}, 6, "**undecided** (interval contains 0)"),
+        ({"seeds": [0, 1], "by_seed": [2, 2]}, 6, "**undecided** (seeds without spread)"),
+        ({"estimate": None, "ci_low": None}, 6, "**undecided** (undefined)"),
+        ({"seeds": [0], "ci_high": -0.5}, 6, "**undecided** (one seed; points against the claim)"),
+        ({"hindrances": ["a part", "b"]}, 6, "**undecided** (interval contains 0; a part; b)"),
+        ({"kind": "other"}, 6, "**undecided** (interval contains 0; other)"),
+        ({"over": "proportions", "left": OUTCOMES | {"runs": 1}}, 6, "**undecided** (one run)"),
+        (
+            {"over": "proportions", "ci_low": 0.5, "reason": "why"},
+            6,
+            "**undecided** (why; points towards the claim)",
+        ),
+        (
+            SMALL,
+            6,
+            "**undecided** (interval contains 0; too few sentences to show a difference of 0.3 "
+            "with these seeds (the test set alone would need 14,000))",
+        ),
+        ({**SMALL, "verdict": "holds"}, 6, "**holds**"),
+        ({"verdict": "does not hold", "ci_high": -0.5}, 6, "**does not hold**"),
+        ({"verdict": "no difference", "kind": KIND}, 6, f"**no difference** ({KIND})"),
     ],
 )
-def test_doubt_has_a_reason(changes: dict[str, Any], why: str) -> None:
-    assert line(**changes)[6] == f"**undecided** ({why})"
-
-
-def test_what_is_decided_needs_no_reason() -> None:
-    assert line(verdict="does not hold", ci_high=-0.5)[6] == "**does not hold**"
-    kind = "data not here in full"
-    assert line(verdict="no difference", kind=kind)[6] == f"**no difference** ({kind})"
-
-
-@pytest.mark.parametrize(("runs", "why"), [(1, "one run"), (20, "interval contains 0")])
-def test_proportions_count_runs(runs: int, why: str) -> None:
-    left = {"label": "one", "mean": 0.5, "count": 1, "runs": runs}
-    cells = line(over="proportions", left=left)
-    assert cells[1] == f"one: 0.5 (1 of {runs} runs)"
-    assert cells[6] == f"**undecided** ({why})"
-
-
-def test_a_line_does_not_deny_its_interval() -> None:
-    left = {"label": "one", "mean": 1.0, "count": 20, "runs": 20}
-    reason = "no look is planned at 20 seeds"
-    cells = line(over="proportions", left=left, ci_low=0.5, ci_high=1.0, reason=reason)
-    assert cells[6] == f"**undecided** ({reason}; points towards the claim)"
+def test_a_line_says_what_was_compared_and_what_decided_it(
+    changes: dict[str, Any], cell: int, text: str
+) -> None:
+    assert line(**changes)[cell] == text
 
 
 @pytest.mark.parametrize(
@@ -201,16 +181,6 @@ def test_numbers_never_round_to_what_they_are_compared_with() -> None:
     assert difference(claim(margin=-2, ci_low=-1.96)) == "+1.0 [-1.96, +4.0]"
     assert difference(claim(estimate=0.0004, digits=2)) == "+0.0004 [-2.00, +4.00]"
     assert difference(claim(estimate=1e-15)) == "+0.000000000 [-2.0, +4.0]"
-
-
-def test_a_test_set_that_is_too_small_is_said_of_undecided_claims_alone() -> None:
-    small = {"over": "corpora", "needed": 14230, "interest": 0.15}
-    why = (
-        "too few sentences to show a difference of 0.3 with these seeds (the test set alone would "
-        "need 14,000)"
-    )
-    assert line(**small)[-1] == f"**undecided** (interval contains 0; {why})"
-    assert line(**small, verdict="holds")[-1] == "**holds**"
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_every_state_survives_its_address(opened: Open) -> None:
         const one = complete(given), address = toAddress(one);
         return [one, complete(fromAddress(address)), address];
     }"""
-    for trial in range(200):
+    for trial in range(60):
         kind = draw.choice(["next", "class", "views"])
         symbols = WORDS[3:]
         text = " ".join(draw.choices(symbols, k=draw.randint(1, 23)))
@@ -80,7 +80,7 @@ def test_every_state_survives_its_address(opened: Open) -> None:
         }
         one, other, address = page.evaluate(script, given)
         assert one == other and one["text"] == text
-        if trial % 25 == 0:
+        if trial % 20 == 0:
             assert state(opened(address)) == one
 
 
@@ -321,17 +321,6 @@ def test_an_accessibility_checker_finds_nothing_serious(opened: Open, scheme: st
         page.wait_for_selector(".panel")
         found = Axe().run(page).response["violations"]
         assert [one["id"] for one in found if one["impact"] in GRAVE] == []
-
-
-def test_it_fits_a_narrow_screen(opened: Open) -> None:
-    for task in ("next", "class", "views"):
-        page = opened(f"#task={task}", viewport={"width": 400, "height": 800})
-        page.wait_for_selector(".panel")
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-def test_without_scripts_it_says_what_it_needs(opened: Open) -> None:
-    assert "need scripts" in opened(java_script_enabled=False).inner_text("noscript, body")
 
 
 def test_a_recorded_translation_has_attention_beside_importance(opened: Open) -> None:

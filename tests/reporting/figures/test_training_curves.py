@@ -78,26 +78,6 @@ def test_points_that_double_are_at_equal_distances() -> None:
     assert ticks == [(40, "40"), (80, "80"), (160, "160")] and axes.get_xscale() == "log"
 
 
-@pytest.mark.parametrize(("low", "high", "reached"), [
-    (0, 100, (0, 100)), (30, 60, (0, 100)), (-50, 200, (-50, 200)),
-])  # fmt: skip
-def test_ends_of_the_axis_hide_nothing(low: int, high: int, reached: tuple[int, int]) -> None:
-    figure = drawn([Panel("same", [series(FIVE)])], low=low, high=high)
-    room = 0.04 * (reached[1] - reached[0])
-    expected = pytest.approx((reached[0] - room, reached[1] + room))
-    assert figure.axes[0].get_ylim() == expected
-
-
-def test_panels_of_one_label_share_their_height_and_others_do_not() -> None:
-    low, high = [run(0, [1, 2, 3])], [run(0, [50, 60, 70])]
-    panels = [Panel("a", [series(low)]), Panel("b", [series(high)]), Panel("c", [series(high)])]
-    labels = {"a": "%", "b": "%", "c": "nats"}
-    a, b, c = drawn(panels, label=labels, columns=3).axes
-    assert a.get_ylim() == b.get_ylim() and a.get_ylim()[0] < 1 < 70 < a.get_ylim()[1]
-    assert c.get_ylim()[0] > 40
-    assert [axes.get_ylabel() for axes in (a, b, c)] == ["%", "", "nats"]
-
-
 @given(st.lists(st.lists(st.floats(0, 100), min_size=3, max_size=3), min_size=2, max_size=7))
 def test_the_median_is_pythons(values: list[list[float]]) -> None:
     figure = drawn([Panel("p", [series([run(s, one) for s, one in enumerate(values)])])])

@@ -1,7 +1,6 @@
 """snell2021 figure 4: the table as drawn, and arrays that do not fit."""
 
 from tests.reporting.synthetic import one_run
-from workflow.definitions.paper import Paper
 from workflow.reporting.figures.panels import Panel, Series
 from workflow.reporting.figures.word_polarity import draw
 
@@ -21,8 +20,3 @@ def test_every_word_is_written_with_its_counts():
     assert [text.get_text() for text in left.get_yticklabels()] == ["good", "bad"]
     assert [text.get_text() for text in left.get_xticklabels()] == ["yes", "no"]
     assert "not run" in [text.get_text() for text in right.texts]
-
-
-def test_the_papers_figure_names_the_labels_of_every_corpus():
-    figure = Paper("attention_learning").figures["figures"]["figure_4"]
-    assert list(figure["options"]["labels"]) == [one["label"] for one in figure["panels"]]

@@ -111,14 +111,6 @@ def test_nothing_is_wider_than_the_screen(opened: Open, width: int) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_the_evidence_of_a_claim_is_in_sight_on_a_phone(opened: Open) -> None:
-    page = opened("#claims/kinley2020", viewport={"width": 400, "height": 800})
-    row = page.locator("table.claims tr[data-paper]").first
-    for cell in row.locator("> td").all():
-        box = cell.bounding_box()
-        assert box and box["x"] >= 0 and box["x"] + box["width"] <= 400
-
-
 def test_the_search_jumps_to_its_first_hit_and_dims_the_others(opened: Open) -> None:
     page = opened()
     found, dimmed = page.locator(".tools output"), page.locator("#kinley2020 tr.dimmed")

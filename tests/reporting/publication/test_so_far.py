@@ -1,11 +1,8 @@
 """A look at what is done so far: only what counts today, whole or not there."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -175,30 +172,6 @@ def test_corpora_are_described_once_their_data_are_there(
         facts = json.loads(table.read_text())["corpora"]
         assert facts[row]["vocabulary_size"] == 5
         assert all("missing" in one for key, one in facts.items() if key != row)
-
-
-def command(results: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "workflow", "so-far", "--results", str(results), *arguments],
-        cwd=ROOT,
-        env=os.environ | {"MPLCONFIGDIR": str(results)},
-        capture_output=True,
-        text=True,
-    )
-
-
-def test_the_command_tells_what_it_makes_and_where_it_is(results: Results) -> None:
-    add(results, 0)
-    results.add(*SOFT.split("/"), 1, code="1" * 16)
-    done = command(results.folder.parent, "--scale", "lite")
-    assert done.returncode == 0, done.stderr
-    said, where = done.stdout.splitlines()
-    assert where == f"Report so far:  {results.folder}/so_far/report.html"
-    assert said.startswith("2 of ") and said.endswith("'not run'")
-    assert "tables, figures and claims of discrete_transformer\n" in done.stderr
-    assert f"left out: {SOFT}/seed-1: of other code\n" in done.stderr
-    assert (results.folder / "so_far/figures/discrete_transformer/figure_6_1.png").is_file()
-    assert "data:image/svg+xml," in (results.folder / "so_far/report.html").read_text()
 
 
 def test_an_overlay_is_looked_at_with_its_file(

@@ -12,8 +12,6 @@ from workflow.datasets.kinds.recipe import complete, load
 from workflow.definitions.expected import COLUMNS, Expected, Printed
 from workflow.definitions.paper import Paper
 from workflow.files import read_csv, read_json
-from workflow.reporting.page import page
-from workflow.reporting.statistics import tolerances
 from workflow.reporting.tables.corpora import describe, facts_of, judge
 
 MANIFEST = {
@@ -152,20 +150,6 @@ def test_the_layouts_show_notes_and_what_is_missing(paper: Paper, tmp_path: Path
     sidecar = read_json(tmp_path / "out/paper/corpora.json")
     assert sidecar["corpora"]["a"]["digest"] == "d" * 64
     assert {cell["corpus"] for cell in sidecar["cells"]} == {"d" * 64, None}
-
-
-def test_a_table_is_on_the_page_with_the_terms_of_its_data(
-    paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cells(paper, tmp_path)
-    monkeypatch.setattr(Paper, "all", classmethod(lambda cls, mechanisms, own: [paper]))
-    monkeypatch.setattr(tolerances, "current", dict)
-    shown = " ".join(page.render("lite", tables=[tmp_path / "out/paper/corpora.csv"]).split())
-    assert '<h3 id="paper/corpora">Corpora</h3>' in shown
-    assert "<li>Corpora: B</li>" in shown
-    terms = shown.partition('id="licences-title"')[2].partition("</section>")[0]
-    assert '<th scope="row">sst</th>' in terms and "Stanford Sentiment Treebank" in terms
-    assert "stsa.fine.train" in terms and "yelp" not in terms
 
 
 def test_parallel_corpora(paper: Paper, tmp_path: Path) -> None:

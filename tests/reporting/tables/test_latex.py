@@ -13,7 +13,7 @@ from tests.reporting.synthetic import laid_out, one_run, toy, toy_table
 from workflow import PUBLISHED
 from workflow.commands.latex import latex_of
 from workflow.reporting.tables.latex import COLUMN, NEEDS, PAGE, SLIDE_NEEDS, latex
-from workflow.reporting.tables.tex_text import aligned, tex, width, wrapped
+from workflow.reporting.tables.tex_text import aligned, tex, width
 
 TOLERATED = 5
 """Points by which a box may be too wide."""
@@ -52,11 +52,6 @@ def test_the_form_follows_the_width(columns: int, rows: int, kind: str, tabulars
     assert set(re.findall(r"\\begin{(table\*?)}", text)) == {kind}
     assert text.count(r"\begin{tabular}{") == tabulars
     assert text.startswith(NEEDS)
-
-
-def test_a_wide_table_of_few_rows_is_turned() -> None:
-    text = made(14, 3)
-    assert "row 0 & row 1 & row 2" in text and text.count(r"\tabularnewline") == 1 + 14
 
 
 def test_a_high_table_goes_on_in_the_next_float() -> None:
@@ -102,12 +97,6 @@ def test_numbers_are_aligned_by_their_points() -> None:
 )
 def test_symbols_are_set_as_formulas(text: str, shown: str) -> None:
     assert tex(text) == shown
-
-
-def test_text_is_broken_where_it_is_wide() -> None:
-    lines = wrapped("the median length of sequences", 60)
-    assert " ".join(lines) == "the median length of sequences" and len(lines) > 1
-    assert all(width(line) <= 60 for line in lines)
 
 
 SLIDES = r"""\documentclass[aspectratio=169]{beamer}

@@ -133,12 +133,5 @@ def test_few_rows_of_many_columns_are_turned() -> None:
     assert rest == [[f"c{n}", "1", "1"] for n in range(20)]
 
 
-def test_a_group_is_named_once_in_every_part() -> None:
-    made = shown(wide(40, 20))
-    for part in (cells(part) for part in made.split("\n\n") if part.startswith("|")):
-        assert [line[0] for line in part[2:6]] == ["g0", "", "g1", ""]
-        assert [line[1] for line in part[2:6]] == ["r0", "r1", "r2", "r3"]
-
-
 def test_pipes_are_escaped() -> None:
     assert "| r0 | a\\|b |" in shown(one_column({**EMPTY, "ours": "a|b"}))

@@ -9,8 +9,6 @@ from tests.reporting.synthetic import checked, laid_out, lines, one_run, shown, 
 from workflow.definitions.cells import (
     behind_cell,
     cells,
-    format_of,
-    metrics_of,
     table_places,
     table_runs,
 )
@@ -103,18 +101,6 @@ def test_a_column_of_bleu_has_one_direction_of_translation() -> None:
             assert behind_cell(table, row, column)[1].startswith(places[column["id"]])
     rows = len(table["rows"])
     assert found == {**dict.fromkeys(places, 3), "de_en": 12, "training": rows, "inference": rows}
-
-
-def test_what_a_row_does_not_say_is_its_columns() -> None:
-    column = {"id": "one", "metrics": ["a", "b"], "format": "{a} ({b})"}
-    plain = {"id": "two", "metrics": ["b", "a"]}
-    assert metrics_of({}, column) == ["a", "b"]
-    assert (format_of({}, column), format_of({}, plain)) == ("{a} ({b})", "{b}")
-    assert format_of({"format": "{b}"}, column) == "{b}"
-    assert format_of({"format": {"one": "{b}"}}, column) == "{b}"
-    assert format_of({"format": {"one": "{b}"}}, plain) == "{b}"
-    assert format_of({"metrics": {"one": ["c"], "two": ["d"]}}, plain) == "{d}"
-    assert not metrics_of({"metrics": {"two": ["d"]}}, column)
 
 
 @pytest.mark.parametrize(

@@ -152,29 +152,6 @@ def test_commands_are_found_and_each_need_is_one() -> None:
         assert any(command.startswith(start) for command in said), f"{start} stands nowhere"
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "snakemake --cores all stack_langauge",
-        "snakemake --cores all stack_language --config scael=lite",
-        "make run ONLY=stack_langauge",
-        "make run ONLY=kinly2020",
-        "make run ONLY='stack_language kinly2020 keyword_toy'",
-        "make run SCALE=lit ONLY=stack_language",
-        "make rnu ONLY=stack_language",
-        "make run SCLAE=lite ONLY=stack_language",
-        "make run PROFILE=slrum ONLY=stack_language",
-        "mkae demo",
-        "make plan OVERLAY=mein.yaml",
-    ],
-)
-def test_a_mistyped_command_fails(prepared: Project, command: str) -> None:
-    with pytest.raises(AssertionError):
-        if not command.startswith("snakemake"):
-            spelled(prepared, command)
-        jobs(prepared, command)
-
-
 def test_an_overlay_trains_its_experiment_and_nothing_else(prepared: Project) -> None:
     (prepared.root / "mine.yaml").write_text(OVERLAY)
     command = "snakemake --cores all stack_language --configfile mine.yaml"

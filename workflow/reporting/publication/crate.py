@@ -90,6 +90,7 @@ def crate_text(
         date: of the publication, the same wherever one is asked for.
     """
     # Slow to import; only what publishes waits for it.
+    from rocrate.model import ContextEntity
     from rocrate.rocrate import ROCrate
 
     parts = [
@@ -120,8 +121,10 @@ def crate_text(
     for name, value in about.items():
         crate.root_dataset[name] = value
     known[WORKFLOW] |= _workflow(known[WORKFLOW], commits)
-    for one in (*_constant(commits), *known.values()):
-        crate.add_jsonld(dict(one))
+    # `add_jsonld` would look through all entities for each.
+    for entity in (*_constant(commits), *known.values()):
+        properties = {name: value for name, value in entity.items() if name != "@id"}
+        crate.add(ContextEntity(crate, entity["@id"], properties))
     return _written(crate.metadata.generate())
 
 
