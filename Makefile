@@ -33,7 +33,7 @@ BENCH_READY := $(VENV)-bench/.ready-$(TORCH)-$(shell cat envs/lock.txt $(BENCH_L
 
 # A variable of the command line that nothing here reads is a mistake, such as SCALES=lite.
 KNOWN := SHELL PYTHON VENV RESULTS TORCH LOCK TEST_LOCK CRATES_LOCK BENCH_LOCK CI MAKEFLAGS \
-	SCALE ONLY OVERLAY PARALLEL DEVICE LIST PROFILE JOBS MIRROR TO RUNS MINUTES FROM PUBLISHED \
+	SCALE LIMIT ONLY OVERLAY PARALLEL DEVICE LIST PROFILE JOBS MIRROR TO RUNS MINUTES FROM PUBLISHED \
 	SINCE ROW SEED RUN INPUT
 odd := $(firstword $(filter-out $(KNOWN),$(foreach name,$(.VARIABLES),\
 	$(if $(findstring command line,$(origin $(name))),$(name)))))
@@ -63,6 +63,7 @@ $(foreach name,$(filter-out SHELL MAKEFLAGS,$(KNOWN)),$(if \
 # Options for the variables that were given; without them config.yaml counts.
 given = $(if $(filter command environment,$(origin $(1))),$(if $($(1)),$(2) "$($(1))"))
 scale = $(call given,SCALE,--scale)
+limit = $(call given,LIMIT,--limit)
 results = $(call given,RESULTS,--results)
 device = $(call given,DEVICE,--device)
 mirror = $(call given,MIRROR,--mirror)
@@ -81,12 +82,12 @@ demo: $(READY)  ## Run everything at scale demo (minutes), and say what to look 
 
 ##@ Run
 
-plan: $(READY)  ## Tell jobs and cost: make plan SCALE=lite [ONLY= OVERLAY= PARALLEL=n DEVICE= LIST=1]
-	@$(SACCADE) plan $(ONLY) $(scale) $(results) $(device) $(mirror) $(overlay) \
+plan: $(READY)  ## Tell jobs and cost: make plan SCALE=lite [ONLY= LIMIT= OVERLAY= PARALLEL=n LIST=1]
+	@$(SACCADE) plan $(ONLY) $(scale) $(limit) $(results) $(device) $(mirror) $(overlay) \
 		$(call given,PARALLEL,--parallel) $(if $(LIST),--jobs)
 
-run: $(READY)  ## Run it: make run SCALE=lite ONLY="target target" [OVERLAY= PROFILE= JOBS= DEVICE=]
-	@$(SACCADE) run $(ONLY) $(scale) $(results) $(device) $(mirror) $(overlay) \
+run: $(READY)  ## Run it: make run SCALE=lite ONLY="target target" [LIMIT= OVERLAY= PROFILE= JOBS= DEVICE=]
+	@$(SACCADE) run $(ONLY) $(scale) $(limit) $(results) $(device) $(mirror) $(overlay) \
 		$(call given,JOBS,--jobs) $(call given,PROFILE,--profile)
 
 mirror: $(READY)  ## Gather what a scale downloads: make mirror TO=DIR SCALE=lite [OVERLAY=file]
@@ -102,7 +103,7 @@ merge: $(READY)  ## Take what a bundle trained into the store: make merge FROM=r
 ##@ Results
 
 so-far: $(READY)  ## Report what is done, training nothing: make so-far SCALE=lite [OVERLAY= PUBLISHED=1]
-	@$(SACCADE) so-far $(scale) $(results) $(overlay) $(if $(PUBLISHED),--published)
+	@$(SACCADE) so-far $(scale) $(limit) $(results) $(overlay) $(if $(PUBLISHED),--published)
 
 explore: $(READY)  ## Make a page of models to try: make explore SCALE=lite [OVERLAY= PUBLISHED=1]
 	@$(SACCADE) explore $(scale) $(results) $(mirror) $(overlay) $(if $(PUBLISHED),--published)
@@ -120,7 +121,7 @@ reproduce: $(READY)  ## Train a published row again, and log it: make reproduce 
 	@$(SACCADE) reproduce --row "$(ROW)" $(scale) $(results) $(mirror) $(call given,SEED,--seed)
 
 publish: $(READY)  ## Copy results into docs/reproduction: make publish SCALE=lite [OVERLAY=file]
-	$(SACCADE) publish $(scale) $(results) $(overlay)
+	$(SACCADE) publish $(scale) $(limit) $(results) $(overlay)
 
 ##@ Checks
 

@@ -65,3 +65,22 @@ def test_jobs_that_are_forks_make_what_others_make(finished, fresh):
     for run in runs:
         name = "/".join(run.parts[-3:])
         assert fresh.weights(name) == finished.weights(name)
+
+
+def test_a_limit_is_tried_apart_from_whole_results(project):
+    before = (project.root / "results/demo/measures/toy_language/soft/seed-0.json").read_bytes()
+    said = project.command("run", "toy_language", "--limit", "20")
+    assert "2 of them trainings" in said
+    folder = project.root / "results/demo+limit=20"
+    run = json.loads((folder / "runs/toy_language/soft/seed-0/run.json").read_text())
+    assert run["spec"]["run"]["scale"] == "demo+limit=20"
+    assert run["spec"]["training"]["updates"] == 2
+    assert run["identity"] != spec(project, "toy_language/soft/seed-0")["identity"]
+    (data,) = (project.root / "results/data").glob("stack_language/*/limit-20/manifest.json")
+    sizes = json.loads(data.read_text())["splits"].values()
+    assert all(size["examples"] <= 20 for size in sizes)
+    measures = project.root / "results/demo/measures/toy_language/soft/seed-0.json"
+    assert measures.read_bytes() == before
+    table = next(folder.glob("tables/toy/*.md")).read_text()
+    assert 'The overlay changes examples of each split from "all" to 20.' in table
+    assert project.plan("toy_language", config=("limit=20",)).jobs == []

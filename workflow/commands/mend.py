@@ -11,6 +11,7 @@ from pathlib import Path
 
 from workflow.commands import verify
 from workflow.definitions.loader import read_yaml
+from workflow.planning.limited import ScaleParts
 from workflow.runtime.failure import made_with
 from workflow.runtime.integrity import quarantine
 from workflow.terminal import arguments
@@ -39,8 +40,9 @@ def mend(damaged: Sequence[Path], results: Path, changes: Sequence[Path]) -> int
             scales.setdefault(scale, []).append(str(gone))
     status = 0
     for scale, targets in scales.items():
-        settings = {"results": str(results), "scale": scale.partition("+")[0]}
-        files = changes if ("+" in scale) == overlaid else ()
+        parts = ScaleParts.of(scale)
+        settings = {"results": str(results), "scale": parts.base, "limit": parts.limit or None}
+        files = changes if bool(parts.overlay) == overlaid else ()
         status |= arguments.make_quietly(targets, settings, files)
     return status
 

@@ -39,7 +39,7 @@ LONG = 24 * 30
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    shared = ("--scale", "--results", "--device", "--mirror", "--configfile")
+    shared = ("--scale", "--limit", "--results", "--device", "--mirror", "--configfile")
     arguments.share(parser, "targets", *shared)
     at_once = arguments.whole(1)
     parser.add_argument("--parallel", type=at_once, default=os.cpu_count(), help="runs at once")

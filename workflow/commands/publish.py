@@ -10,6 +10,7 @@ from workflow.definitions.paper import Paper
 from workflow.files import write_text
 from workflow.planning.configured import configured
 from workflow.planning.equivalents import FILE
+from workflow.planning.limited import ScaleParts
 from workflow.planning.plan import Plan
 from workflow.reporting.publication.crate import NAME, crate_text, dated
 from workflow.reporting.publication.current import planned
@@ -28,7 +29,7 @@ MEND = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    arguments.share(parser, "--scale", "--results", "--configfile")
+    arguments.share(parser, "--scale", "--limit", "--results", "--configfile")
     parser.add_argument("--to", type=Path, default=Path("docs/reproduction"), help="where to")
     parser.add_argument(
         "--check",
@@ -47,7 +48,7 @@ def main(args: argparse.Namespace) -> None:
         raise ReportingError(
             "--scale is missing; name what to publish (make publish SCALE=<scale>)."
         )
-    plan = plan_of(results, args.scale, args.configfile)
+    plan = plan_of(results, args.scale, args.configfile, args.limit)
     refuse_dirty(Path.cwd())
     summarised(args.to)  # where there is no place for a summary, nothing is made
     stale = publish(plan, args.to, planned(plan))
@@ -93,7 +94,9 @@ def check_crate(folder: Path) -> None:
         )
 
 
-def plan_of(results: Path, scale: str, changes: Iterable[Path] = ()) -> Plan:
+def plan_of(
+    results: Path, scale: str, changes: Iterable[Path] = (), limit: int | None = None
+) -> Plan:
     """Return the plan of a scale: every experiment, with the scale's own seeds.
 
     `changes` are the user's own configuration files, one of them with the overlay of a scale
@@ -101,6 +104,11 @@ def plan_of(results: Path, scale: str, changes: Iterable[Path] = ()) -> Plan:
     """
     every = {"experiments": "all", "seeds": None, "mirror": None}
     plan = configured(ROOT, changes, scale=scale, results=str(results), **every)
+    if plan.limit or limit or ScaleParts.of(scale).limit:
+        raise ReportingError(
+            "results on some examples of each split only try the workflow and are not published; "
+            "leave out LIMIT= (limit), and run the scale in whole."
+        )
     if plan.own_files or plan.own_tables:
         raise ReportingError(
             "own data and own experiments are not published; leave out the file that names them "

@@ -30,12 +30,14 @@ from workflow.terminal import arguments, logger
 from workflow.terminal.closing import closing
 from workflow.terminal.progress import JobProgress, duration
 
+OF_REPORT = ("scale", "limit", "results")
+"""The settings that a report depends on."""
 EARLY, AGAIN = 60, 5
 """Seconds before what is done so far is shown, and between looks whether there is any."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    shared = ("--scale", "--results", "--device", "--mirror", "--configfile")
+    shared = ("--scale", "--limit", "--results", "--device", "--mirror", "--configfile")
     arguments.share(parser, "targets", *shared)
     parser.add_argument("--profile", help="of Snakemake; without one jobs run on this machine")
     number = arguments.whole(1, "all")
@@ -124,10 +126,10 @@ def shown_early(options: Sequence[str] | None, progress: JobProgress) -> Iterato
             showing.join()
 
 
-def without_failed(settings: Mapping[str, str], changes: Sequence[Path]) -> list[str]:
+def without_failed(settings: Mapping[str, object], changes: Sequence[Path]) -> list[str]:
     """Make tables of the runs that did not fail; return lines that say where, and how again."""
-    words = {"SCALE": settings.get("scale", ""), "OVERLAY": str(changes[0]) if changes else ""}
-    words |= {"RESULTS": settings.get("results", "")}
+    words = {name.upper(): str(settings.get(name, "")) for name in OF_REPORT}
+    words |= {"OVERLAY": str(changes[0]) if changes else ""}
     named = [f"{name}={shlex.quote(value)}" for name, value in words.items() if value]
     lines = [f"Tables of what did not fail: {' '.join(('make so-far', *named))}"]
     made = so_far(_options(settings, changes))
@@ -142,8 +144,8 @@ def so_far(options: Iterable[str]) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def _options(settings: Mapping[str, str], changes: Iterable[Path]) -> list[str]:
-    named = [f"--{name}={settings[name]}" for name in ("scale", "results") if name in settings]
+def _options(settings: Mapping[str, object], changes: Iterable[Path]) -> list[str]:
+    named = [f"--{name}={settings[name]}" for name in OF_REPORT if name in settings]
     return [*named, *(["--configfile", *map(str, changes)] if changes else [])]
 
 

@@ -10,7 +10,7 @@ from workflow.terminal import arguments
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    arguments.share(parser, "--scale", "--results", "--configfile")
+    arguments.share(parser, "--scale", "--limit", "--results", "--configfile")
     parser.add_argument(
         "--published", action="store_true", help="take what is published where nothing was measured"
     )

@@ -14,6 +14,7 @@ from workflow.definitions.values import (
     NonEmptyText,
     Options,
     Path,
+    Positive,
     SeedCount,
     SeedList,
     checked_as,
@@ -90,6 +91,8 @@ class Configuration(TypedDict):
             ),
         ]
     ]
+    limit: NotRequired[Positive | None]
+    """train and measure on so many examples of each split, apart from whole results; null: all"""
     mirror: NotRequired[str | None]
     """folder with an index SOURCES.tsv that holds downloaded files"""
     results: NonEmptyText

@@ -290,7 +290,8 @@ class Estimator:
         return Data(tokens / length, tokens, VOCABULARY)
 
     def _manifest(self, recipe: Recipe) -> dict[str, Any] | None:
-        return _read(self.results / "data" / data_folder(recipe) / "encoded" / "manifest.json")
+        folder = self.results / "data" / data_folder(recipe) / self.plan.stage
+        return _read(folder / "manifest.json")
 
     @cached_property
     def _measured(self) -> list[MeasuredRun]:

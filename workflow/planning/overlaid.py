@@ -10,6 +10,8 @@ from workflow.planning.settings import NAMING
 
 TOLD = ("data", "model", "objective", "training", "evaluators")
 """Settings that decide a number."""
+EXAMPLES = "examples of each split"
+"""What a limit changes, as no setting says it."""
 SettingChanges = Mapping[str, list[Any]]
 """Before and after by dotted key, None for what is absent."""
 
@@ -24,7 +26,9 @@ def overlaid(plan: Plan, runs: Iterable[Run]) -> dict[str, SettingChanges]:
 def changes(plan: Plan, run: Run) -> dict[str, list[Any]]:
     """Return what an overlay changes of a run; keys of a parent begin with `parents.<name>.`."""
     found: dict[str, list[Any]] = {}
-    if run.experiment.overlay and not run.experiment.like:
+    if plan.limit:
+        found[EXAMPLES] = ["all", plan.limit]
+    if (run.experiment.overlay or plan.limit) and not run.experiment.like:
         stated = replace(run.experiment, overlay={}).resolve(run.variant, plan.config["scale"])
         for name in TOLD:
             before, after = (getattr(of, name) for of in (stated, run.settings))

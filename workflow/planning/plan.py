@@ -22,6 +22,7 @@ from workflow.planning.identity import (
     run_roots,
     without_paths,
 )
+from workflow.planning.limited import LIMIT, ScaleParts, limited
 from workflow.planning.mechanisms import mechanisms, with_variants
 from workflow.planning.nodes import Parts
 from workflow.planning.own_experiments import OwnTables, own_experiment, own_tables
@@ -92,7 +93,9 @@ class Plan:
             name: check(change, Overlay, f"overlay: experiments.{name}")
             for name, change in overlay["experiments"].items()
         }
+        self.limit = self.config.get("limit")
         self.scale = self.config["scale"] + (f"+{overlay['name']}" if overlay["name"] else "")
+        self.scale += f"+{LIMIT}{self.limit}" if self.limit else ""
         self.experiments = {}
         self._own = self.config.get("own_experiments", {})
         own = {name: own_experiment(name, said, stated) for name, said in self._own.items()}
@@ -119,18 +122,25 @@ class Plan:
         """The folder of the scale's results."""
         return f"{self.results}/{self.scale}"
 
+    @property
+    def stage(self) -> str:
+        """The last part of the path of data that runs read: `encoded`, or some examples of that."""
+        return f"limit-{self.limit}" if self.limit else "encoded"
+
     def check_scale(self, files: Iterable[str]) -> None:
         """Raise InputError for the first file that another scale has in this folder of results."""
         for file in (file for file in files if file.startswith(f"{self.results}/")):
             folder, _, rest = file.removeprefix(f"{self.results}/").partition("/")
-            scale, _, overlay = folder.partition("+")
+            scale, overlay, limit = ScaleParts.of(folder)
             if folder == self.scale or scale not in SCALES:
                 continue
-            say = [f"SCALE={scale}"] if scale != self.config["scale"] else []
+            own = ScaleParts.of(self.scale)
+            say = [f"SCALE={scale}"] if scale != own.base else []
             say += [f"OVERLAY=<the file of {overlay}>"] if overlay else []
+            say += [f"LIMIT={limit}"] if limit else []
             ways = [f"say {' '.join(say)}"] if say else []
-            if not overlay and "+" in self.scale:
-                ways += ["leave out OVERLAY="]
+            ways += ["leave out OVERLAY="] if own.overlay and not overlay else []
+            ways += ["leave out LIMIT="] if own.limit and not limit else []
             way = " and ".join(ways)
             if scale == self.config["scale"] and not overlay:
                 way += f", or ask for {self.folder}/{rest}"
@@ -147,6 +157,7 @@ class Plan:
             require_known("run", "experiment", [experiment], self.experiments)
             source = self.experiments[experiment]
             settings = source.resolve(variant, self.config["scale"])
+            settings = limited(settings, self.limit) if self.limit else settings
             self._runs[key] = Run(source, variant, seed, self.scale, settings)
         return self._runs[key]
 
@@ -248,12 +259,14 @@ class Plan:
         return [self.run(experiment, v, seed) for v in chosen for seed in self.seeds(source, v)]
 
     def seeds(self, experiment: Experiment, variant: str) -> list[int]:
-        """Return the configured seeds, else those of the variant at the scale.
+        """Return the configured seeds, else those of the variant at the scale; of a limit, one.
 
         The configured ones are counted from the first that the experiment gives the variant: where
         that is 100, others read its run of seed 100 + s for their own of seed s.
         """
         seeds, scale = self.config.get("seeds"), self.config["scale"]
+        if seeds is None and self.limit:
+            seeds = 1
         if seeds is None:
             return experiment.seeds(variant, scale)
         first = replace(experiment, overlay={}).seeds(variant, scale)[0]

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
+from workflow.planning.limited import ScaleParts
+
 
 def command(scale: str, target: str) -> str:
     """Return what makes a target, or several, at a scale; an overlay's file is the user's own."""
-    base, _, overlay = scale.partition("+")
-    named = f" OVERLAY={overlay}.yaml" if overlay else ""
     only = f'"{target}"' if {"{", " "} & set(target) else target
-    return f"make run SCALE={base}{named} ONLY={only}"
+    return f"make run {' '.join(ScaleParts.of(scale).variables())} ONLY={only}"
 
 
 def measures(scale: str, runs: Iterable[tuple[str, str, int]]) -> str:

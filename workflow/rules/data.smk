@@ -111,3 +111,26 @@ rule encode:
     shell:
         "exec python -m workflow.scripts encode --recipe {params.recipe:q}"
         " --prepared {input:q} --out {output:q} --threads {threads} > {log:q} 2>&1"
+
+
+# The first examples of each split, which a plan with a limit reads in place of all.
+rule limit:
+    input:
+        f"{DATA}/encoded",
+    output:
+        directory(f"{DATA}/limit-{{examples}}"),
+    log:
+        f"{RESULTS}/logs/limit/{{dataset}}/{{recipe}}/{{examples}}.log",
+    wildcard_constraints:
+        examples="[1-9][0-9]*",
+    localrule: True
+    conda:
+        ENVIRONMENT
+    resources:
+        mem_mb=1000,
+        runtime=60,
+    params:
+        code=INPUTS.code("limit"),
+    shell:
+        "exec python -m workflow.scripts limit --encoded {input:q}"
+        " --examples {wildcards.examples:q} --out {output:q} > {log:q} 2>&1"

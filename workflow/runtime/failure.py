@@ -79,7 +79,7 @@ def made_with(path: Path, results: Path) -> Path:
             return results / "store" / run / "result"
         case ("store", run, "kept", *_):
             return results / "store" / run
-        case ("data", dataset, recipe, "raw" | "prepared" | "encoded" as stage, *_):
+        case ("data", dataset, recipe, stage, _, *_) if dataset not in ("sources", "manual"):
             return results / "data" / dataset / recipe / stage
         case (*_, "checkpoints", _):
             return path.parent

@@ -15,7 +15,7 @@ from workflow.planning.plan import Plan
 from workflow.runtime.errors import InputError
 from workflow.terminal.job_arguments import DEVICES
 
-SETTINGS = ("scale", "results", "device", "mirror")
+SETTINGS = ("scale", "limit", "results", "device", "mirror")
 """Shared arguments that are keys of the configuration, too."""
 
 
@@ -34,6 +34,10 @@ def share(parser: argparse.ArgumentParser, *names: str) -> None:
     shared: dict[str, dict[str, Any]] = {
         "targets": {"nargs": "*", "help": "papers, experiments, tables or files; else everything"},
         "--scale": {"help": "demo, lite or paper, or <scale>+<overlay>; else as configured"},
+        "--limit": {
+            "type": whole(1),
+            "help": "try it on so many examples of each split, apart from whole results",
+        },
         "--results": {"help": "folder of results; else as configured"},
         "--device": {"type": one_of(*DEVICES), "help": f"{', '.join(DEVICES)}; else as configured"},
         "--mirror": {"help": "folder of source files; else as configured"},
@@ -49,7 +53,7 @@ def share(parser: argparse.ArgumentParser, *names: str) -> None:
         parser.add_argument(name, **shared[name])
 
 
-def settings(args: argparse.Namespace) -> dict[str, str]:
+def settings(args: argparse.Namespace) -> dict[str, Any]:
     """Return the settings among the arguments of a command."""
     return {name: value for name in SETTINGS if (value := getattr(args, name, None))}
 
@@ -65,7 +69,7 @@ def results_of(args: argparse.Namespace) -> Path:
 
 
 def snakemake_arguments(
-    targets: Iterable[str], settings: Mapping[str, str], files: Iterable[Path]
+    targets: Iterable[str], settings: Mapping[str, object], files: Iterable[Path]
 ) -> list[str]:
     """Return arguments of Snakemake; targets stand first, as after a file they would be files.
 
@@ -84,7 +88,7 @@ def snakemake_arguments(
 
 def make_quietly(
     targets: Iterable[str],
-    settings: Mapping[str, str],
+    settings: Mapping[str, object],
     files: Iterable[Path],
     leave_out: str = "rules",
     log: Path | None = None,
