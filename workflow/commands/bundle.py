@@ -233,7 +233,6 @@ class Bundle:
         return sorted(name for name in tops - known if not module_file(name, ROOT))
 
     def _folder(self, folder: str) -> None:
-        """Pack a folder of encoded data."""
         here = Path(self.plan.results, Path(folder).relative_to(THERE))
         if f"{folder}/manifest.json" in self.files:
             return
