@@ -29,7 +29,7 @@ from workflow.lent.priority import (
     with_parents,
 )
 from workflow.lent.runner import LIBRARIES, LISTING, SCHEMA
-from workflow.planning.buildable import check_built
+from workflow.planning.budget import check_built
 from workflow.planning.code import Project, module_file
 from workflow.planning.configured import configured, file_named
 from workflow.planning.corpora import missing_file
