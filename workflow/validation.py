@@ -164,7 +164,6 @@ def _sentence(fault: _Fault, schema: Schema) -> str:
 
 
 def _expected(rules: Sequence[Schema]) -> str:
-    """Say which types a value may have, and what it means."""
     types, meanings = dict[str, None](), dict[str, None]()
     for one in rules:
         keys = ", ".join(one.get("required", ()))

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from tests.planning.conftest import CONFIG
-from workflow.planning.buildable import check_built
+from workflow.planning.budget import check_built
 from workflow.planning.built import built
 from workflow.planning.cost import Estimator
 from workflow.planning.experiments import load_experiments

@@ -7,7 +7,7 @@ import yaml
 
 from tests.planning.conftest import ROOT, sentence
 from workflow.planning.configured import configured
-from workflow.planning.overlaid import overlaid
+from workflow.planning.departures import overlaid
 from workflow.planning.plan import Plan
 
 TALKS = {

@@ -29,7 +29,7 @@ from workflow.lent.priority import (
     with_parents,
 )
 from workflow.lent.runner import LIBRARIES, LISTING, SCHEMA
-from workflow.planning.buildable import check_built
+from workflow.planning.budget import check_built
 from workflow.planning.code import Project, module_file
 from workflow.planning.configured import configured, file_named
 from workflow.planning.corpora import missing_file
@@ -235,7 +235,6 @@ class Bundle:
         return sorted(name for name in tops - known if not module_file(name, ROOT))
 
     def _folder(self, folder: str) -> None:
-        """Pack a folder of encoded data."""
         here = Path(self.plan.results, Path(folder).relative_to(THERE))
         if f"{folder}/manifest.json" in self.files:
             return

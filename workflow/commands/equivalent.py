@@ -183,7 +183,6 @@ def _git(*arguments: str) -> str:
 
 @contextmanager
 def _tree(commit: str) -> Iterator[Path]:
-    """Give a work tree of a commit."""
     with tempfile.TemporaryDirectory(prefix="saccade-tree-") as name:
         folder = Path(name, "tree")
         _git("worktree", "add", "--detach", str(folder), commit)
@@ -238,7 +237,6 @@ def _append(line: EquivalenceLine) -> None:
 
 
 def _say(proof: Proof, seconds: float) -> None:
-    """Print how a proof ended, how long it took, and what stands against it."""
     finding = proof.finding
     verdict = finding.verdict if proof.accepted or finding.verdict == "different" else "refused"
     by = f" by {finding.difference:.1e} (bound {finding.bound:.1e})" if finding.difference else ""

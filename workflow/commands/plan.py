@@ -15,8 +15,7 @@ from workflow.datasets.fetched import sources
 from workflow.datasets.fetched.fetching import at_hand
 from workflow.datasets.kinds.feature_files import locate
 from workflow.datasets.kinds.image_features import advice
-from workflow.planning.budget import check_budget, save_plan, too_large, too_long
-from workflow.planning.buildable import check_built
+from workflow.planning.budget import check_budget, check_built, save_plan, too_large, too_long
 from workflow.planning.configured import file_named
 from workflow.planning.cost import (
     WITHIN,

@@ -142,7 +142,6 @@ def _keys(name: str, rules: Schema, said: dict[str, Schema], mappings: Schema) -
 
 
 def _value(name: str, rules: Schema) -> str:
-    """Say in words what a value may be."""
     if "$ref" in rules:
         title = rules["$ref"].rpartition("/")[2]
         return PARTS.get(title) or _link(name, title)

@@ -66,7 +66,6 @@ def _bindings(each: Any, where: str) -> list[dict[str, object]]:
 
 
 def _filled(value: Any, binding: Mapping[str, object]) -> Any:
-    """Return a value in which each name of the binding is replaced."""
     if isinstance(value, str):
         for name, item in binding.items():
             if value == f"{{{name}}}":

@@ -243,7 +243,6 @@ def _attributes(parts: Iterable[ast.AST], holder: type[ast.AST]) -> Iterator[str
 
 
 def _inside(node: ast.AST, around: _Around) -> _Around:
-    """Return what is around the statements in a statement."""
     if isinstance(node, ast.ClassDef):
         return replace(around, holder=ast.ClassDef)
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

@@ -205,7 +205,6 @@ class Session:
                     yield run, job
 
     def _ended(self, program: Program) -> None:
-        """Say what became of a program."""
         run, job, status = program.run, program.job, program.status
         name = job["program"].rpartition(".")[2]
         if status == 0 and done(job):

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from workflow.planning.corpora import DescribedCorpus
+from workflow.planning.departures import overlaid
 from workflow.planning.identity import canonical
-from workflow.planning.overlaid import overlaid
 from workflow.planning.plan import Run
 from workflow.planning.targets import FOLDERS, PaperTargets, Targets
 

@@ -1,4 +1,4 @@
-"""Whether the budget and the resources of jobs allow what runs cost, and what was planned of it."""
+"""What is checked before any job: parts, budget and resources; and what was planned of it."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -7,12 +7,36 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from workflow.planning.cost import Cost, Estimate
-from workflow.planning.plan import Plan, named
+from workflow.planning.built import Refused, built, parameters
+from workflow.planning.cost import Cost, Estimate, Estimator
+from workflow.planning.nodes import is_node
+from workflow.planning.plan import Plan, Run, named
 from workflow.planning.settings import Resources
 from workflow.runtime.atomic import write_atomically
 from workflow.runtime.errors import InputError
 from workflow.runtime.integrity import read_verified, with_checksum
+
+
+def check_built(runs: Iterable[Run], estimator: Estimator) -> None:
+    """Build what the jobs of runs build, and the user's mechanisms.
+
+    Raises InputError for the first part that can't be built, or model that no machine holds; it
+    names the file, the experiment and the key.
+    """
+    for name, node in estimator.plan.mechanisms.items():
+        built(node, f"config: mechanisms.{name}")
+    for settings in {id(run.settings): run.settings for run in runs}.values():
+        measuring = {f"evaluators.{name}": node for name, node in settings.evaluators.items()}
+        measuring |= {"record": settings.record} if settings.record else {}
+        try:
+            parameters(settings.model, estimator.data(settings.recipe).vocabulary)
+            built(settings.objective, "objective")
+            for key, node in measuring.items():
+                for name, value in node.items():
+                    if is_node(value):
+                        built(value, f"{key}.{name}")
+        except Refused as error:
+            raise InputError(f"{settings.where}: {error}") from None
 
 
 def allowance(plan: Plan) -> float | None:

@@ -257,7 +257,6 @@ class Estimator:
         return (6 * counted + attention) * (tokens or tokens_read(spec["training"], data))
 
     def _updates(self, spec: Draft) -> float:
-        """Return the updates of a training."""
         training, data = spec["training"], self.data(spec["run"]["data"])
         batch = training["batch"]
         each = batch.get("tokens") or (batch.get("examples") or 1) * data.tokens / data.examples

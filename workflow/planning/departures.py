@@ -1,19 +1,29 @@
-"""How what a scale runs departs from the paper's setting, which is that of scale `paper`."""
+"""How a scale departs from the setting of scale `paper`, and what an overlay changes of runs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from workflow.datasets.kinds.own_files import named
 from workflow.datasets.kinds.recipe import Recipe
 from workflow.definitions.experiments import ScaleName, Training
 from workflow.planning.experiments import Experiment, load_experiments
+from workflow.planning.plan import Plan, Run
+from workflow.planning.settings import NAMING
 
 Deviation = Literal["none", "shorter", "other data", "absent"]
 DEPARTURES: tuple[Deviation, ...] = ("none", "shorter", "other data", "absent")
 """From the least to the most."""
 AtHand = Literal["whole", "part", "absent"]
 LENGTHS: tuple[Literal["updates", "epochs"], ...] = ("updates", "epochs")
+TOLD = ("data", "model", "objective", "training", "evaluators")
+"""Settings that decide a number."""
+EXAMPLES = "examples of each split"
+"""What a limit changes, as no setting says it."""
+SettingChanges = Mapping[str, list[Any]]
+"""Before and after by dotted key, None for what is absent."""
 
 
 class Departures:
@@ -74,3 +84,37 @@ def _less(ours: Training, theirs: Training, length: Literal["updates", "epochs"]
     """Return whether both state a length of training, and ours is shorter."""
     mine, paper = ours.get(length), theirs.get(length)
     return mine is not None and paper is not None and mine < paper
+
+
+def overlaid(plan: Plan, runs: Iterable[Run]) -> dict[str, SettingChanges]:
+    """Return what an overlay changes of runs, by `<experiment>/<variant>`; no run that it keeps."""
+    each = {f"{run.experiment.name}/{run.variant}": run for run in runs}
+    found = {name: changes(plan, run) for name, run in each.items()}
+    return {name: changed for name, changed in found.items() if changed}
+
+
+def changes(plan: Plan, run: Run) -> dict[str, list[Any]]:
+    """Return what an overlay changes of a run; keys of a parent begin with `parents.<name>.`."""
+    found: dict[str, list[Any]] = {}
+    if plan.limit:
+        found[EXAMPLES] = ["all", plan.limit]
+    if (run.experiment.overlay or plan.limit) and not run.experiment.like:
+        stated = replace(run.experiment, overlay={}).resolve(run.variant, plan.config["scale"])
+        for name in TOLD:
+            before, after = (getattr(of, name) for of in (stated, run.settings))
+            found |= _differences(name, before, named(after) if name == "data" else after)
+    for name, parent in plan.parents(run).items():
+        found |= {f"parents.{name}.{key}": pair for key, pair in changes(plan, parent).items()}
+    return found
+
+
+def _differences(key: str, before: Any, after: Any) -> Iterator[tuple[str, list[Any]]]:
+    """Yield where two settings differ, key by key; another part or dataset as a whole."""
+    if before == after:
+        return
+    both = isinstance(before, Mapping) and isinstance(after, Mapping)
+    if not both or any(before.get(name) != after.get(name) for name in NAMING):
+        yield key, [before, after]
+        return
+    for name in dict.fromkeys((*before, *after)):
+        yield from _differences(f"{key}.{name}", before.get(name), after.get(name))

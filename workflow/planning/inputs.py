@@ -176,7 +176,6 @@ class Inputs:
         return given if files["sources"] else [f"{given[0]}/{name}" for name in files["raw"]]
 
     def _own(self, wildcards: Wildcards) -> list[str]:
-        """Return the user's own files that data are made of."""
         return self.plan.own_files.get(f"{wildcards.dataset}/{wildcards.recipe}", [])
 
     def of_explore(self, wildcards: Wildcards) -> dict[str, object]:

@@ -101,7 +101,6 @@ def _part(laid: Any, at: str) -> Any:
 
 
 def _placed(change: Variant, at: str, value: Any) -> Variant:
-    """Return a change with a value at a dotted key."""
     for step in reversed(at.split(".")):
         value = {step: value}
     placed: Variant = deep_merge(change, value)

@@ -167,7 +167,6 @@ def _signature(name: str, file: Path, root: Path) -> Signature:
 
 
 def _joined(parts: list[Signature]) -> Signature:
-    """Return the arguments of all parts."""
     names = dict.fromkeys(name for part in parts for name in part.names)
     required = dict.fromkeys(name for part in parts for name in part.required)
     modules = dict.fromkeys(name for part in parts for name in part.modules)

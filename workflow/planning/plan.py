@@ -334,7 +334,6 @@ class Plan:
         return self._kind_of[name]
 
     def _selected(self) -> list[str]:
-        """Return the names of the experiments that the configuration selects."""
         wanted = self.config["experiments"]
         if wanted == "all":
             return list(self.experiments)

@@ -178,7 +178,6 @@ class Targets:
         return found
 
     def _named(self) -> Iterator[tuple[str, Target]]:
-        """Yield every target with its name."""
         for name in self.plan.experiments:
             yield name, Target(f"experiment {name}", partial(self._of_experiment, name))
         for paper in self.papers.values():
@@ -358,5 +357,4 @@ def _corpora(papers: Iterable[PaperTargets]) -> Iterator[DescribedCorpus]:
 
 
 def _twice(name: str, one: str, other: str) -> InputError:
-    """Return the error for a name that two things have."""
     return InputError(f'target "{name}" is the name of {one} and of {other}; rename one')

@@ -1,8 +1,8 @@
 # The budget is checked when all jobs are known and none has begun, with every profile. Snakemake
 # calls `onstart` in its main process only, and not in a dry run.
 
-from workflow.planning.budget import allowance, check_budget, plan_file, load_plan, save_plan
-from workflow.planning.buildable import check_built
+from workflow.planning.budget import allowance, check_budget, check_built, plan_file
+from workflow.planning.budget import load_plan, save_plan
 from workflow.planning.cost import Estimator, Job, by_experiment, run_of, trained
 from workflow.planning.cost import uses_bf16, uses_gpu
 

@@ -80,7 +80,6 @@ def whole_lines(path: Path) -> Iterator[JsonObject]:
 
 
 def _split(path: Path) -> list[bytes]:
-    """Return the lines of a file, each with its end."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:

@@ -158,5 +158,4 @@ def others(given: Tensor, size: float | Tensor) -> Tensor:
 
 
 def _random_state(device: torch.device) -> Tensor:
-    """The state of a device's random numbers."""
     return torch.cuda.get_rng_state(device) if device.type == "cuda" else torch.get_rng_state()

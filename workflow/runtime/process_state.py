@@ -36,8 +36,6 @@ Switch = tuple[Callable[[], Any], Callable[[Any], object]]
 
 
 def _attributes(owner: Any, *names: str) -> Switch:
-    """Attributes of a backend."""
-
     def write(values: tuple[Any, ...]) -> None:
         for name, value in zip(names, values, strict=True):
             setattr(owner, name, value)
@@ -84,7 +82,6 @@ def _set_attention(enabled: tuple[bool, ...]) -> None:
 
 
 def _numpy() -> tuple[Any, ...]:
-    """The state of numpy's global random numbers, in what can be compared."""
     name, keys, *rest = np.random.get_state(legacy=True)
     return (name, np.asarray(keys).tolist(), *rest)
 
@@ -123,7 +120,6 @@ def _set_signals(before: tuple[list[Any], set[int]]) -> None:
 
 
 def _timers() -> tuple[bool, ...]:
-    """Which timers run."""
     return tuple(signal.getitimer(timer)[0] > 0 for timer in TIMERS)
 
 
@@ -250,7 +246,6 @@ def _close_files(files: set[tuple[int, str]]) -> None:
 
 
 def _limits() -> dict[str, tuple[int, int]]:
-    """The limits of resources, by name."""
     kinds = [name for name in dir(resource) if name.startswith("RLIMIT_")]
     return {name: resource.getrlimit(getattr(resource, name)) for name in kinds}
 
@@ -268,7 +263,6 @@ def _imported() -> list[str]:
 
 
 def _modules() -> dict[str, Any]:
-    """Those modules by name."""
     return {name: sys.modules.get(name, "none") for name in _imported()}
 
 
@@ -294,7 +288,6 @@ def _set_collection(enabled: bool) -> None:
 
 
 def _output() -> tuple[Any, ...]:
-    """The streams, and where each leads."""
     places = [os.fstat(number) for number in (1, 2)]
     return sys.stdout, sys.stderr, [(place.st_dev, place.st_ino) for place in places]
 

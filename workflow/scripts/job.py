@@ -46,7 +46,6 @@ def read_spec(path: Path) -> ResolvedSpec:
 
 @cache
 def _project() -> Project:
-    """Return the code of the project, read once for all that a job checks."""
     return Project(ROOT)
 
 

@@ -144,7 +144,6 @@ def _named(given: Pairs) -> dict[str, list[str]]:
 
 
 def _history(run: Path) -> list[HistoryRow]:
-    """The rows that training recorded."""
     return [json.loads(line) for line in (run / "history.jsonl").read_text().splitlines()]
 
 

@@ -84,7 +84,6 @@ def main() -> None:
 
 
 def _spec(given: argparse.Namespace) -> ResolvedSpec:
-    """The spec of the run."""
     parents = {}
     for name, folder in given.parent:
         try:

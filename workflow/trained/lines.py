@@ -62,7 +62,6 @@ def form_of(corpus: Corpus, symbols: list[str]) -> Form:
 
 
 def _form_of_pairs(corpus: Corpus, dataset: ParallelText) -> Form:
-    """Return the form of the sources of a parallel corpus."""
     folder, symbols = corpus.folder, vocabulary(corpus, "source")
     moses = Moses(dataset.languages, dataset.lowercase, dataset.name in NORMALISED)
     side: Pieces | subwords.SubwordSide

@@ -144,7 +144,6 @@ def _runs(
 
 
 def _other_data(changed: Overlaid, behind: Sequence[EvaluatedRun]) -> list[str]:
-    """Return the sentence that an overlay's data are not those of the claim, if they are not."""
     data = exchanged(changed, behind)
     return [f"the overlay puts other data ({data}) in the place of the claim's"] if data else []
 
@@ -262,7 +261,6 @@ def _of_groups(
 
 
 def _stated(claim: Claim) -> dict[str, Any]:
-    """Return what a judged claim has of its definition."""
     return {name: value for name, value in claim.items() if name in STATED}
 
 
@@ -279,12 +277,10 @@ def _fixed(claim: Claim) -> float | None:
 
 
 def _measure(claim: Claim, side: SideName) -> str:
-    """Return the measure of a side: its own, else the claim's."""
     return str(claim[side].get("measure", claim["measure"]))
 
 
 def _times(claim: Claim, side: SideName) -> float:
-    """Return what the measure of a side is multiplied by."""
     return float(cast(Mapping[str, Any], claim[side]).get("times", 1))
 
 
@@ -307,7 +303,6 @@ def _counts(name: str, measure: EvaluatedRun) -> np.ndarray:
 
 
 def _of_runs(claim: Claim, pairs: Sequence[tuple[EvaluatedRun, EvaluatedRun]]) -> list[float]:
-    """Return left - right of each pair of runs."""
     fixed = _fixed(claim)
     left, right = (_measure(claim, side) for side in SIDES)
     of_left = intervals.numbers([one.number(left) for one, _ in pairs])

@@ -120,7 +120,6 @@ def total(claims: Iterable[JudgedClaim], words: str) -> str:
 
 
 def _cells(claim: JudgedClaim, caveats: list[str]) -> list[str]:
-    """Return the line of a claim."""
     known = claim.estimate is not None
     ours = [*sides(claim), _shown(claim), counted(claim)] if known else ["–"] * 4
     cells = [f"{claim.claim} ({claim.source})", *ours, claim.paper or "–", _verdict(claim, caveats)]

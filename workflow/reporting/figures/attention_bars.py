@@ -49,7 +49,6 @@ def draw(panels: Sequence[Panel]) -> Figure:
 
 
 def _sentence(panel: Panel) -> tuple[str, ...]:
-    """Return the words of the sentence on which all series of a panel were measured."""
     sentences = {tuple(_array(series, "source")) for series in panel.drawn}
     if len(sentences) > 1:
         raise ReportingError(f"panel {panel.label}: the runs were measured on other sentences.")

@@ -55,7 +55,6 @@ def draw(panels: Sequence[Panel]) -> Figure:
 
 
 def _shape(series: Series) -> float:
-    """Return how high a map is for its width."""
     source, target, _ = _arrays(series)
     return min(len(target), WORDS) / min(len(source), WORDS)
 

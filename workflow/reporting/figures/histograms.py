@@ -75,7 +75,6 @@ def _summary(series: Series, measure: str) -> str:
 
 
 def _values(series: Series, measure: str) -> np.ndarray:
-    """Return the known values of all runs of a series."""
     arrays = [numbers(one.array(measure) or ()) for one in series.behind]
     values = np.concatenate([np.zeros(0), *arrays])
     return values[~np.isnan(values)]

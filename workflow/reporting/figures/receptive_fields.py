@@ -48,7 +48,6 @@ def draw(panels: Sequence[Panel]) -> Figure:
 
 
 def _field(axes: Axes, series: Series) -> None:
-    """Draw one field (28 to 30 positions a side)."""
     names = (f"{EVALUATOR}.example_{name}" for name in ("field", "span"))
     field, needed = (np.array(rows, dtype=float) for rows in series.arrays(*names))
     shade = 1 - np.log(np.maximum(field, PALEST)) / np.log(PALEST)

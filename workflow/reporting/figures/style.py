@@ -110,7 +110,6 @@ def looks(labels: Iterable[str]) -> Mapping[str, Look]:
 
 
 def _mechanism(label: str) -> str:
-    """Return the mechanism that a label names."""
     names = {**{name: name for name in MECHANISMS}, **SAME}
     return next((name for part, name in names.items() if part in label), "")
 

@@ -147,7 +147,6 @@ def flat(settings: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, s
 
 
 def _curves(group: Sequence[Recorded], variant: str) -> str:
-    """Return a chart of the loss on training and development split, one line a seed each."""
     curves = []
     for run, folder in group:
         if folder is None:

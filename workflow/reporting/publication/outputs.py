@@ -7,7 +7,7 @@ from pathlib import Path
 from workflow.definitions.paper import Paper
 from workflow.files import write_json
 from workflow.planning.corpora import DescribedCorpus, corpora
-from workflow.planning.overlaid import overlaid
+from workflow.planning.departures import overlaid
 from workflow.planning.plan import Plan
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures

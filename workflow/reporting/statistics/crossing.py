@@ -62,7 +62,6 @@ def crossing(name: str, behind: Sequence[EvaluatedRun]) -> Crossing | str:
 
 
 def _agreement(name: str) -> str:
-    """Return the measure of the agreement that is exceeded."""
     return name.replace("xi_", "")
 
 

@@ -160,7 +160,6 @@ def judge(
 def _judged(
     ours: Ours, printed: Printed, tolerance: Tolerance | None, hindrances: Sequence[str]
 ) -> Verdict:
-    """Return the verdict by the numbers alone."""
     if ours.runs == 0 or ours.mean is None:
         return Verdict("not run", "no run of this cell")
     if not printed.text:

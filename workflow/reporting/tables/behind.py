@@ -134,7 +134,6 @@ def _on_other_devices(place: CellMetric) -> list[dict[str, Any]]:
 
 
 def _numbers(metric: Metric, runs: Sequence[EvaluatedRun]) -> list[float]:
-    """Return the numbers that runs have for a metric."""
     scalars = (run.of_metric(metric) for run in runs)
     return [one.value for one in scalars if one and isinstance(one.value, float | int)]
 
@@ -160,6 +159,5 @@ def _left_out(place: CellMetric) -> str:
 
 
 def _failed(place: CellMetric) -> str:
-    """Return why the runs behind a cell failed, nothing where they did not."""
     pair = needs.behind_cell(place.context.table, place.row, place.column)
     return place.context.failed.get("/".join(pair), "")

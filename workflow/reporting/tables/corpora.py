@@ -212,7 +212,6 @@ def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> Lo
 
 
 def _overlaid(facts: Facts) -> dict[str, Any]:
-    """Return what an overlay changes of a corpus, as the column `overlaid`."""
     return {"overlaid": {"data": [facts["stated"], facts["recipe"]]}} if "stated" in facts else {}
 
 
@@ -284,7 +283,6 @@ def as_tables(paper: Paper, name: str, facts: Mapping[str, Facts]) -> Tables:
 
 
 def _hindrances(paper: Paper, scale: str, facts: Facts) -> list[str]:
-    """Return the reasons why a corpus can't be compared with the paper's."""
     reasons = hindrances_of_scale(scale)
     for condition in paper.corpora.get("not_comparable", []):
         options = facts.get("recipe") or {}

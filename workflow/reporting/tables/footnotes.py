@@ -155,12 +155,10 @@ def unequal(cells: pd.DataFrame) -> str:
 
 
 def _over_runs(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells whose spread is over runs, and that were run."""
     columns = ["row", "column", "metric", "statistic", "std", "n"]
     run = (cells["spread_over"] == "runs") & cells["n"].notna()
     return cells.loc[run, columns].astype({"n": int})
 
 
 def _rows(names: Collection[str]) -> str:
-    """Return names of rows in quotes."""
     return f"row{'s' * (len(names) != 1)} {', '.join(f'“{name}”' for name in names)}"

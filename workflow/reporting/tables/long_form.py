@@ -125,7 +125,6 @@ def _printed(place: CellMetric) -> Sequence[Expected]:
 
 
 def _hindrances(place: CellMetric, ours: Ours) -> list[str]:
-    """Return the reasons why our value can't be compared with any number."""
     conditions = place.context.paper.tables.get("not_comparable", [])
     why = hindrances(place.context.scale, conditions, place.behind)
     return why + (["our value is undefined"] if ours.mean == UNDEFINED else [])
@@ -134,7 +133,6 @@ def _hindrances(place: CellMetric, ours: Ours) -> list[str]:
 def _of_place(
     place: CellMetric, number: Expected, scalars: Sequence[MetricValue]
 ) -> dict[str, Any]:
-    """Return the columns that say where a cell stands, and beside which number."""
     return {
         "paper": place.context.paper.name,
         "source": number.source,

@@ -89,7 +89,6 @@ def _tables(shown: Grid) -> Iterator[Written]:
 
 
 def _quoted(line: Sequence[Texts]) -> bool:
-    """Return whether a row is one that the paper quotes."""
     return any(QUOTED in cell["words"] for cell in line)
 
 

@@ -39,7 +39,6 @@ def tabulate(
 
 
 def _scale_of(table: LongForm) -> str:
-    """Return the scale of a table as its title says it."""
     scale = str(table.about["scale"])
     if table.cells["difference"].notna().any():
         return f"{scale}, Δ is the difference to {base_scale(scale)}"
