@@ -10,7 +10,8 @@ class Forgetting(nn.Module):
     """Scores to softmax(s + d), d_ij the sum of log f_l over the tokens l from j + 1 to i.
 
     The forget gate of a head is f_l = sigmoid(w x_l + b) of the token's state (2503.02130; in the
-    authors' code, zhixuan-lin/forgetting-transformer, 883f260, where `fgate_type` is `full`). Scores must be causal, and queries and keys the same tokens.
+    authors' code, zhixuan-lin/forgetting-transformer, 883f260, where `fgate_type` is `full`).
+    Scores must be causal, and queries and keys the same tokens.
 
     Args:
         width: D.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from model.layers.attention import split_heads
-
 
 class Gated(nn.Module):
     """Softmax, and what is read times sigmoid(x W), each number of each head by a gate of its own.
@@ -36,4 +34,5 @@ class Gated(nn.Module):
 
     def after(self, context: Tensor, states: Tensor) -> Tensor:
         """Close parts of what is read (B, H, T, K) by the queries' states (B, T, D)."""
-        return context * split_heads(self.gate(states), self.heads).sigmoid()
+        gates = self.gate(states).sigmoid().unflatten(-1, (self.heads, -1))
+        return context * gates.transpose(1, 2)
