@@ -15,6 +15,7 @@ from torch.nn import functional as F
 
 from model.build import Node, build, locate
 from model.normalizers.selective import Selective
+from model.normalizers.steps import after_takes_states
 
 
 def register(name: str, path: str, **arguments: Any) -> None:
@@ -72,6 +73,8 @@ def attend(
     mechanism = _mechanism(name, node, layer, query.shape[1], value)
     if isinstance(mechanism, Selective) and query.shape[2] < key.shape[2]:
         raise ValueError(f"{name} needs all queries at once: generate with use_cache=False.")
+    if hasattr(mechanism, "before") or after_takes_states(mechanism):
+        raise ValueError(f"{name} reads states, which transformers does not give; take another.")
     groups = query.shape[1] // key.shape[1]
     key, value = key.repeat_interleave(groups, dim=1), value.repeat_interleave(groups, dim=1)
     scores = query @ key.mT * (query.shape[-1] ** -0.5 if scaling is None else scaling)

@@ -34,12 +34,14 @@ MODELS = {
         transformers.T5Config(**PAIRS, num_layers=2, num_heads=4, d_kv=8, d_ff=48)
     ),
 }
+READERS = ("Gated", "Forgetting")
+"""Mechanisms that read states."""
 BY_PATH = {
     f"{module.__name__}:{name}": part
     for found in pkgutil.iter_modules(normalizers.__path__, "model.normalizers.")
     for module in [importlib.import_module(found.name)]
     for name, part in inspect.getmembers(module, inspect.isclass)
-    if issubclass(part, nn.Module) and part.__module__ == module.__name__
+    if issubclass(part, nn.Module) and part.__module__ == module.__name__ and name not in READERS
 }
 NAMES = {path: path.partition(":")[2].lower() for path in BY_PATH}
 for path, name in NAMES.items():
@@ -146,6 +148,13 @@ def test_selective_attention_is_refused_where_a_cache_leaves_queries_out():
     with pytest.raises(ValueError, match=f"{name} needs all queries at once.*use_cache=False"):
         model.generate(**given, max_new_tokens=3, do_sample=False)
     model.generate(**given, max_new_tokens=3, do_sample=False, use_cache=False)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_mechanism_that_reads_states_is_refused(name):
+    register(name, f"model.normalizers.{name.lower()}:{name}")
+    with torch.no_grad(), pytest.raises(ValueError, match=f"saccade_{name} reads states"):
+        made("llama", f"saccade_{name}")(input_ids=torch.arange(6)[None] + 3)
 
 
 @pytest.mark.parametrize("path", BY_PATH)

@@ -52,8 +52,11 @@ NORMALIZERS = [
     part("normalizers.sink:Sink", heads=4),
     part("normalizers.sigmoid:Sigmoid"),
     part("normalizers.stick_breaking:StickBreaking"),
+    part("normalizers.gated:Gated", width=16, heads=4),
+    part("normalizers.forgetting:Forgetting", width=16, heads=4),
 ]
 CONTEXT = "architectures.context_transformer:ContextTransformer"
+STATES = "architectures.state_transformer:StateTransformer"
 
 
 TRAINING = "given scores (2, 4, 5, 7) in training, "
@@ -239,7 +242,7 @@ def test_what_can_be_stated_is_told(own):
 def around(node):
     """A model whose encoder takes a step after reading."""
     found = model(node)
-    found["encoder"] |= part(CONTEXT, width=16)
+    found["encoder"] |= part(STATES, width=16)
     return found
 
 
@@ -266,6 +269,47 @@ def test_a_step_after_reading_needs_an_encoder_that_takes_it(own):
 def test_a_step_after_reading_is_tried_on_what_is_read(own, after, fault):
     node = own(stating(lambda weights, scores: weights, after=after))["encoder"]["normalizer"]
     assert said_of(around(node))[1] == f"given what is read (2, 4, 5, 4), {fault}"
+
+
+def by_states(**steps):
+    """Softmax with steps that take states."""
+    return stating(lambda weights, scores: weights, **steps)
+
+
+SEEN = "its `before` lets a query see masked keys; leave their scores at -inf"
+
+
+@pytest.mark.parametrize(("steps", "fault"), [
+    ({"after": lambda self, context, states: context * states.mean(1)[:, None, None, :1]},
+     "what a query gets changes with later ones: it sees the future"),
+    ({"after": lambda self, context, states: context * states.mean()},
+     "what a text gets changes with another text of its batch"),
+    ({"before": lambda self, s, queries, keys: s + keys.mean((1, 2))[:, None, None, None]},
+     "what a query gets changes with later ones: it sees the future"),
+    ({"before": lambda self, s, queries, keys: s + keys.mean()},
+     "what a text gets changes with another text of its batch"),
+    ({"before": lambda self, s, queries, keys: s.clamp(min=-9)}, SEEN),
+    ({"before": lambda self, s, queries, keys: s[:, :1]},
+     "its `before` returns (2, 1, 5, 5); return as much"),
+    ({"before": lambda self, s, queries, keys: s + (keys - keys.detach()).clamp(0).sqrt().sum()},
+     "its `before` is not finite, or its gradient is not; mind the -inf of masked keys"),
+    ({"after": lambda self, context, states: context}, ""),
+    ({"before": lambda self, s, queries, keys: s + queries[..., None].mean(2)[:, None]}, ""),
+])  # fmt: skip
+def test_steps_that_take_states_are_tried(own, unlabelled, steps, fault):
+    node = around(own(by_states(**steps))["encoder"]["normalizer"])
+    if fault:
+        assert said_of(node, corpus=unlabelled)[1].endswith(f", {fault}")
+    else:
+        check_mechanisms(node, corpus=unlabelled)
+
+
+def test_steps_that_take_states_need_an_encoder_that_gives_them(own):
+    node = own(by_states(after=lambda self, context, states: context))
+    node["encoder"] |= part(CONTEXT, width=16)
+    assert said_of(node)[1] == (
+        f"it has a step that takes states, which model.{CONTEXT} does not give; use model.{STATES}"
+    )
 
 
 @pytest.mark.parametrize(("mechanism", "fault"), FAULTS, ids=[fault for _, fault in FAULTS])

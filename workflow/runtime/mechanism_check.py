@@ -18,7 +18,8 @@ from torch.nn.parameter import is_lazy
 from model.batches.corpus import Corpus
 from model.batches.pairs import pair_lengths
 from model.build import Node, build, locate
-from workflow.runtime.mechanism_repeats import CHANGES, Repeated, others, same, saved
+from model.normalizers.steps import after_takes_states
+from workflow.runtime.mechanism_repeats import CHANGES, Repeated, called, others, same, saved
 from workflow.runtime.process_state import changed_state, read_states, restore_states
 
 SHAPES = ((2, 5, 7), (3, 1, 1), (2, 40, 40))
@@ -37,6 +38,7 @@ INFERENCE = "it computes in torch.inference_mode, which training can't go throug
 LARGEST = torch.finfo(torch.float32).max ** 0.5
 SQUARED = "its square, which the optimizer keeps, is infinite; bound the gradient"
 READER = "model.architectures.context_transformer:ContextTransformer"
+READER_OF_STATES = "model.architectures.state_transformer:StateTransformer"
 
 
 def check_mechanisms(model: Node, device: torch.device = CPU, corpus: Corpus | None = None) -> None:
@@ -44,7 +46,9 @@ def check_mechanisms(model: Node, device: torch.device = CPU, corpus: Corpus | N
 
     What its rows are, it may state as attributes: `sum`, one of `SUMS` and "one" by default, and
     `sign`, one of `SIGNS` and "positive" by default. It may have a method `after`, from what is
-    read with its weights, (B, H, T, K), to as much.
+    read with its weights, (B, H, T, K), to as much, with the queries' states, (B, T, D), as a
+    second argument if it takes one; and a method `before`, from scores and the states of queries
+    and keys, to as many scores.
 
     Args:
         model: the node, with arguments; `heads` and `width` stand beside `normalizer`, or the
@@ -128,8 +132,15 @@ def _tried(
         given = "copied for each layer, "
         copy.deepcopy(mechanism)
         given = ""
-        after = getattr(mechanism, "after", None)
-        if after and not getattr(locate(place["path"]), "reads_after", False):
+        steps = [step for step in ("before", "after") if hasattr(mechanism, step)]
+        reader = locate(place["path"]) if steps else None
+        if "before" in steps or after_takes_states(mechanism):
+            if not getattr(reader, "reads_states", False):
+                return (
+                    f"it has a step that takes states, which {place['path']} does not give; use "
+                    f"{READER_OF_STATES}"
+                )
+        elif steps and not getattr(reader, "reads_after", False):
             return f"it has a step after reading, which {place['path']} leaves out; use {READER}"
         for (batch, queries, keys), training in product(shapes, (True, False)):
             if isinstance(mechanism, nn.Module):
@@ -149,16 +160,17 @@ def _tried(
             fault = changed_state(before) or fault
             if fault:
                 return given + fault
-            if after:
+            for step in steps:
                 width = place.get("width", heads) // heads
                 context = torch.randn(batch, heads, queries, width, device=device)
                 context[:, :, -1] = 0  # of a query that attends to nothing
-                fault = _fault_after(mechanism, after, context.clone()) or Repeated(
-                    node, mechanism, "after", training
+                fault = _fault_of_step(mechanism, step, context.clone()) or Repeated(
+                    node, mechanism, step, training
                 ).fault(context, causal)
                 fault = changed_state(before) or fault
-            if fault:
-                return f"given what is read {tuple(context.shape)}, {fault}"
+                if fault:
+                    what = "what is read" if step == "after" else "states of"
+                    return f"given {what} {tuple(context.shape)}, {fault}"
             if not training and not same(before_call, saved(mechanism)):
                 return given + CHANGES
     except Exception as error:
@@ -248,21 +260,28 @@ def _leaves(found: Tensor) -> Iterator[Tensor]:
         waiting += [before for before, _ in step.next_functions]
 
 
-def _fault_after(
-    mechanism: Callable[[Tensor], Any], after: Callable[[Tensor], Any], context: Tensor
-) -> str:
-    """Say what is wrong with a mechanism's step after reading; empty where nothing is."""
+def _fault_of_step(mechanism: Callable[[Tensor], Any], step: str, context: Tensor) -> str:
+    """Say what is wrong with a mechanism's step, `before` or `after`; empty where nothing is."""
     context.requires_grad_()
-    found = after(context.clone())
-    if not isinstance(found, Tensor) or found.shape != context.shape:
-        return f"its `after` returns {tuple(getattr(found, 'shape', ()))}; return as much"
+    found = called(mechanism, step, context.clone())
+    queries = context.shape[2]
+    shape = context.shape if step == "after" else (*context.shape[:3], queries)
+    if not isinstance(found, Tensor) or found.shape != shape:
+        return f"its `{step}` returns {tuple(getattr(found, 'shape', ()))}; return as much"
     if found.is_inference():
-        return f"its `after`: {INFERENCE}"
+        return f"its `{step}`: {INFERENCE}"
+    if step == "before":
+        later = torch.ones(queries, queries, dtype=torch.bool, device=context.device).triu(1)
+        if (found[..., later] != -torch.inf).any():
+            return "its `before` lets a query see masked keys; leave their scores at -inf"
+        found = found.masked_fill(later, 0)
     everything = torch.ones_like(context, dtype=torch.bool)
+    finite = bool(found.isfinite().all())
     largest = _largest_gradient(mechanism, found, context, everything)
-    if not found.isfinite().all() or not math.isfinite(largest):
-        return "its `after` is not finite, or its gradient is not; mind a query that reads nothing"
-    return f"the gradient of its `after` reaches {largest:.0e}; {SQUARED}" * (largest > LARGEST)
+    if not finite or not math.isfinite(largest):
+        mind = "a query that reads nothing" if step == "after" else "the -inf of masked keys"
+        return f"its `{step}` is not finite, or its gradient is not; mind {mind}"
+    return f"the gradient of its `{step}` reaches {largest:.0e}; {SQUARED}" * (largest > LARGEST)
 
 
 def _depends(mechanism: Callable[[Tensor], Tensor], scores: Tensor) -> bool:

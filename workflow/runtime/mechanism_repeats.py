@@ -17,6 +17,8 @@ import torch
 from torch import Tensor, nn
 
 from model.build import Node, build
+from model.layers.attention import causal_mask, merge_heads
+from model.normalizers.steps import context_after, scores_before
 
 LARGE = 100.0
 """The size of scores that no threshold of a mechanism is beyond."""
@@ -113,8 +115,25 @@ class Repeated:
         """Return the answer of a mechanism, whose random numbers begin at a seed."""
         torch.manual_seed(seed)
         with torch.no_grad():
-            answer: Tensor = getattr(mechanism, self.method)(given.clone())
+            answer: Tensor = called(mechanism, self.method, given.clone())
         return answer
+
+
+def called(mechanism: Any, method: str, given: Tensor) -> Tensor:
+    """Return the answer of a mechanism, or of a step of it, to (B, H, T, ...).
+
+    A step is given what is read, (B, H, T, K); its numbers side by side are the states, (B, T, D).
+    """
+    if method == "before":
+        scores = given.new_zeros(*given.shape[:3], given.shape[2])
+        states = merge_heads(given)
+        return scores_before(
+            mechanism, scores + causal_mask(given.shape[2], given.device), states, states
+        )
+    if method == "after":
+        return context_after(mechanism, given, merge_heads(given))
+    answer: Tensor = mechanism(given)
+    return answer
 
 
 def _close(one: Tensor, other: Tensor) -> bool:
