@@ -5,9 +5,9 @@ import pytest
 from tests.planning.conftest import sentence
 from tests.planning.test_targets import targets
 from workflow.commands.publish import plan_of
+from workflow.planning.departures import overlaid
 from workflow.planning.inputs import Inputs
 from workflow.planning.limited import ScaleParts
-from workflow.planning.departures import overlaid
 from workflow.planning.plan import Plan
 from workflow.runtime.errors import ReportingError
 
