@@ -43,7 +43,7 @@ class Publication:
         found = {}
         for seed in seeds:
             file = self.tiny.file(variant, seed)
-            run = read_verified(file) if file.is_file() else {}
+            run = read_verified(file) if file.is_file() else {"finished": "2026-07-29"}
             measures = {"identity": f"{identity or variant}-{seed}"}
             found[f"tiny/{variant}/seed-{seed}"] = RunResult(file, measures, run, stale)
         return found
@@ -111,6 +111,17 @@ def test_weights_stay_while_their_run_is_the_published_one(publication):
     assert (publication.folder / "weights/tiny.safetensors").read_bytes() == content
     assert publication.publish(publication.results(0, identity="other")) == {}
     assert not list(publication.folder.rglob("*.safetensors"))
+
+
+def test_weights_of_another_training_of_a_published_run_are_not_published(publication):
+    publication.tiny.run("soft", CLASSIFIER)
+    results = publication.results(0)
+    results[KEY].run["finished"] = "another day"
+    assert publication.publish(results) == {}
+    publication.publish(publication.results(0))
+    assert weights.published_runs(publication.folder, publication.results(0))
+    assert weights.published_runs(publication.folder, results) == []
+    assert publication.publish(results) == {}
 
 
 def test_the_lowest_seed_that_counts_is_published(publication):

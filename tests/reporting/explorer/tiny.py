@@ -68,6 +68,7 @@ class Tiny:
         record = {
             "identity": f"{variant}-{seed}",
             "commit": "1234567890abcdef",
+            "finished": "2026-07-29",
             "spec": {"run": labels, "model": node, "data": data},
             "files": checksums_of(folder, ["weights.safetensors"]),
             "checkpoints": {},

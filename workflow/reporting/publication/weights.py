@@ -1,7 +1,8 @@
 """Weights of the explorer's models, published so that its page can be made without training.
 
 A file an experiment, `weights/<experiment>.safetensors`: the tensors of each run are named
-`<variant>/seed-<n>/<name in the model>`, and the metadata has its identity.
+`<variant>/seed-<n>/<name in the model>`, and the metadata has its identity and when its training
+ended: trainings of one identity on two machines have other weights.
 """
 
 import json
@@ -22,6 +23,8 @@ from workflow.runtime.errors import ReportingError
 FOLDER = "weights"
 IDENTITIES = "identities"
 """In the metadata: JSON, from `<variant>/seed-<n>` to the run's identity."""
+FINISHED = "finished"
+"""In the metadata: JSON, from `<variant>/seed-<n>` to the end of the training, where it is known."""
 LIMIT = 10_000_000
 """Most bytes of all weights of a scale."""
 
@@ -31,32 +34,35 @@ def weights_of(folder: Path, experiment: str) -> Path:
     return folder / FOLDER / f"{experiment}.safetensors"
 
 
-def published_weights(folder: Path) -> dict[str, str]:
-    """Return the identity of each run whose weights are published, by its key."""
+def published_weights(folder: Path, kind: str = IDENTITIES) -> dict[str, str]:
+    """Return what the metadata say of each run whose weights are published, by its key."""
     found: dict[str, str] = {}
     for path in sorted((folder / FOLDER).glob("*.safetensors")):
         with safe_open(path, "numpy") as file:
-            told = json.loads(file.metadata()[IDENTITIES])
-        found |= {f"{path.stem}/{line}": identity for line, identity in told.items()}
+            told = json.loads(file.metadata().get(kind, "{}"))
+        found |= {f"{path.stem}/{line}": text for line, text in told.items()}
     return found
 
 
 def published_runs(folder: Path, results: Mapping[str, RunResult]) -> list[ExplorerRun]:
     """Return those of the published results that count and whose weights are published."""
-    known = published_weights(folder)
+    known, finished = published_weights(folder), published_weights(folder, FINISHED)
     return [
         ExplorerRun(results[key].run, weights_of(folder, experiment), f"{line}/")
         for experiment, keys in by_experiment(known).items()
         for line, key in keys.items()
-        if key in results and results[key].identity == known[key] and not results[key].stale
+        if key in results
+        and results[key].identity == known[key]
+        and finished.get(key) in (None, results[key].run["finished"])
+        and not results[key].stale
     ]
 
 
 def write_weights(plan: Plan, folder: Path, aside: Path, results: Mapping[str, RunResult]) -> None:
     """Write the weights of each model that the explorer shows at a scale, of its lowest seed.
 
-    Those of a run that is here are written anew, rounded as the page has them; others are kept as
-    they were published, while the published run is the same.
+    Those of a published training that is here are written, rounded as the page has them; others are
+    kept as they were published, while the published run is the same.
 
     Args:
         plan: with the scale, and where its results are.
@@ -69,13 +75,15 @@ def write_weights(plan: Plan, folder: Path, aside: Path, results: Mapping[str, R
         Damaged: the files of a run are not those that were written.
     """
     before, made = published_weights(folder), dict[str, dict[str, Arrays]]()
+    finished = published_weights(folder, FINISHED)
     for task, keys in _models(plan, results):
         for key in keys:
             experiment, _, line = key.partition("/")
-            identity = results[key].identity
-            if (run := _here(plan, key, identity)) is not None:
+            identity, ended = results[key].identity, results[key].run["finished"]
+            if (run := _here(plan, key, results[key])) is not None:
                 arrays = _rounded(run, task, Path(plan.results) / "data")
-            elif before.get(key) == identity:
+                finished[key] = ended
+            elif before.get(key) == identity and finished.get(key) in (None, ended):
                 arrays = _kept(weights_of(folder, experiment), line)
             else:
                 continue
@@ -84,7 +92,8 @@ def write_weights(plan: Plan, folder: Path, aside: Path, results: Mapping[str, R
     for experiment, lines in made.items():
         told = {line: results[f"{experiment}/{line}"].identity for line in lines}
         named = {f"{line}/{name}": one for line, it in lines.items() for name, one in it.items()}
-        content = save(named, {IDENTITIES: json.dumps(told)})
+        ends = {line: finished[key] for line in lines if (key := f"{experiment}/{line}") in finished}
+        content = save(named, {IDENTITIES: json.dumps(told), FINISHED: json.dumps(ends)})
         write_atomically(weights_of(aside, experiment), content)
     size = sum(path.stat().st_size for path in (aside / FOLDER).glob("*.safetensors"))
     if size > LIMIT:
@@ -114,14 +123,15 @@ def _models(plan: Plan, results: Mapping[str, RunResult]) -> Iterator[tuple[Task
                 yield task, [key for key in keys if named(key)[:2] == mine]
 
 
-def _here(plan: Plan, key: str, identity: str) -> ExplorerRun | None:
-    """Return a run if it is here with its data, and is the published one."""
+def _here(plan: Plan, key: str, result: RunResult) -> ExplorerRun | None:
+    """Return a run if it is here with its data, and is the training that is published."""
     path = Path(plan.folder) / "runs" / key / "run.json"
     if not path.is_file() or not (path.parent / "weights.safetensors").is_file():
         return None
     run = ExplorerRun.of(path)
     there = run.data(Path(plan.results) / "data") / "manifest.json"
-    return run if run.record["identity"] == identity and there.is_file() else None
+    same = all(run.record[name] == result.run[name] for name in ("identity", "finished"))
+    return run if same and there.is_file() else None
 
 
 def _rounded(run: ExplorerRun, task: Task, data: Path) -> Arrays:
