@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from model.build import Node, build, locate
+from model.layers.steps import after_takes_states
 from model.normalizers.selective import Selective
-from model.normalizers.steps import after_takes_states
 
 
 def register(name: str, path: str, **arguments: Any) -> None:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from model.architectures.context_transformer import ContextLayer, ContextTransformer
 from model.layers.attention import merge_heads, split_heads
-from model.normalizers.steps import context_after, scores_before
+from model.layers.steps import context_after, scores_before
 
 
 class StateLayer(ContextLayer):

@@ -11,7 +11,7 @@ class Forgetting(nn.Module):
 
     The forget gate of a head is f_l = sigmoid(w x_l + b) of the token's state (2503.02130; in the
     authors' code, zhixuan-lin/forgetting-transformer, 883f260, where `fgate_type` is `full`).
-    Scores must be causal, and queries and keys the same tokens.
+    Scores must be causal, and the queries the last of the tokens.
 
     Args:
         width: D.
@@ -29,9 +29,9 @@ class Forgetting(nn.Module):
         nn.init.zeros_(self.gate.bias)
 
     def before(self, scores: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
-        """Lower scores (B, H, T, T) by what the tokens, states (B, T, D), let fade."""
+        """Lower scores (B, H, T, S) by what the tokens, states (B, S, D), let fade."""
         faded = F.logsigmoid(self.gate(keys)).transpose(1, 2).cumsum(dim=-1)
-        return scores + (faded[..., :, None] - faded[..., None, :])
+        return scores + (faded[..., -scores.shape[-2] :, None] - faded[..., None, :])
 
     def forward(self, scores: Tensor) -> Tensor:
         """Map scores (B, H, T, S), masked keys at -inf, to weights (B, H, T, S), rows sum to 1."""

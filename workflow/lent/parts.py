@@ -27,6 +27,7 @@ from model.layers.attention import Routing, Values, padding_mask
 from model.layers.blocks import Embedding, FeedForward, Residual
 from model.layers.packing import Layout
 from model.layers.role_interaction import RoleInteraction, Roles
+from model.layers.steps import context_after, scores_before
 from model.normalizers.gumbel import Gumbel
 from model.normalizers.softmax import Softmax
 from model.probes.importance.explanations import explanations
@@ -112,7 +113,7 @@ def mechanisms() -> list[str]:
 
 
 def of_mechanism(path: str) -> Computed:
-    """Weights, in training and afterwards, and what the step after reading makes; gradients."""
+    """Weights, in training and afterwards, and what its step after reading makes; gradients."""
 
     def computed(device: torch.device, kind: torch.dtype) -> list[Tensor]:
         # Multiples of 1/4, all different, so that bf16 has them too and chooses the same keys.
@@ -120,11 +121,15 @@ def of_mechanism(path: str) -> Computed:
         scores = ((order - KEYS // 2) / 4).to(device, kind)
         scores[1, ..., OPEN:] = -math.inf
         context = torch.randn(TEXTS, HEADS, QUERIES, WIDTH // HEADS).to(device, kind)
+        queries, keys = (
+            torch.randn(TEXTS, length, WIDTH).to(device, kind) for length in (QUERIES, KEYS)
+        )
         leaves = [one.requires_grad_() for one in (scores, context)]
         part = build({"path": path}, heads=HEADS, width=WIDTH, head_width=WIDTH // HEADS)
         part.to(device)
-        found = [part.train(training)(scores) for training in (True, False)]
-        found += [part.after(context)] if hasattr(part, "after") else []
+        changed = scores_before(part, scores, queries, keys)
+        found = [part.train(training)(changed) for training in (True, False)]
+        found += [context_after(part, context, queries)] if hasattr(part, "after") else []
         grown = gradients(found, [*leaves, *part.parameters()])
         grown[0] = grown[0].masked_fill(scores.isinf(), 0)
         return found + grown

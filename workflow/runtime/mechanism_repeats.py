@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from model.build import Node, build
 from model.layers.attention import causal_mask, merge_heads
-from model.normalizers.steps import context_after, scores_before
+from model.layers.steps import context_after, scores_before
 
 LARGE = 100.0
 """The size of scores that no threshold of a mechanism is beyond."""

@@ -41,6 +41,8 @@ MECHANISMS: Mapping[str, tuple[str, str]] = {
     "sink logit": ("#5b6ee1", "H"),
     "softmax-1": ("#4b86c8", "$1$"),
     "sigmoid": ("#b04a6f", r"$\sigma$"),
+    "forgetting": ("#3d9142", r"$F$"),
+    "gated": ("#a8569b", r"$G$"),
 }
 """Colour and mark of a mechanism, in each figure; light enough for a dark page, and dark enough for
 a white one."""

@@ -1,13 +1,13 @@
 """Weights of the explorer's models, published so that its page can be made without training.
 
 A file an experiment, `weights/<experiment>.safetensors`: the tensors of each run are named
-`<variant>/seed-<n>/<name in the model>`, and the metadata has its identity and when its training
-ended: trainings of one identity on two machines have other weights.
+`<variant>/seed-<n>/<name in the model>`, and the metadata has which training it is of.
 """
 
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from safetensors import safe_open
 from safetensors.numpy import load_file, save
@@ -21,12 +21,22 @@ from workflow.runtime.atomic import write_atomically
 from workflow.runtime.errors import ReportingError
 
 FOLDER = "weights"
-IDENTITIES = "identities"
-"""In the metadata: JSON, from `<variant>/seed-<n>` to the run's identity."""
-FINISHED = "finished"
-"""In the metadata: JSON, from `<variant>/seed-<n>` to the end of the training, where it is known."""
+TRAININGS = "trainings"
+"""In the metadata: JSON, from `<variant>/seed-<n>` to identity and end of the training."""
 LIMIT = 10_000_000
 """Most bytes of all weights of a scale."""
+
+
+class Training(NamedTuple):
+    """Which training of a run: trainings of one identity on two machines have other weights."""
+
+    identity: str
+    finished: str | None
+    """When it ended; None where that is not known."""
+
+    def is_of(self, result: RunResult) -> bool:
+        """Whether it is, as far as is known, the published one."""
+        return self.identity == result.identity and self.finished in (None, result.run["finished"])
 
 
 def weights_of(folder: Path, experiment: str) -> Path:
@@ -34,27 +44,24 @@ def weights_of(folder: Path, experiment: str) -> Path:
     return folder / FOLDER / f"{experiment}.safetensors"
 
 
-def published_weights(folder: Path, kind: str = IDENTITIES) -> dict[str, str]:
-    """Return what the metadata say of each run whose weights are published, by its key."""
-    found: dict[str, str] = {}
+def published_weights(folder: Path) -> dict[str, Training]:
+    """Return the training of each run whose weights are published, by the run's key."""
+    found: dict[str, Training] = {}
     for path in sorted((folder / FOLDER).glob("*.safetensors")):
         with safe_open(path, "numpy") as file:
-            told = json.loads(file.metadata().get(kind, "{}"))
-        found |= {f"{path.stem}/{line}": text for line, text in told.items()}
+            told = json.loads(file.metadata()[TRAININGS])
+        found |= {f"{path.stem}/{line}": Training(*each) for line, each in told.items()}
     return found
 
 
 def published_runs(folder: Path, results: Mapping[str, RunResult]) -> list[ExplorerRun]:
     """Return those of the published results that count and whose weights are published."""
-    known, finished = published_weights(folder), published_weights(folder, FINISHED)
+    known = published_weights(folder)
     return [
         ExplorerRun(results[key].run, weights_of(folder, experiment), f"{line}/")
         for experiment, keys in by_experiment(known).items()
         for line, key in keys.items()
-        if key in results
-        and results[key].identity == known[key]
-        and finished.get(key) in (None, results[key].run["finished"])
-        and not results[key].stale
+        if key in results and known[key].is_of(results[key]) and not results[key].stale
     ]
 
 
@@ -75,25 +82,23 @@ def write_weights(plan: Plan, folder: Path, aside: Path, results: Mapping[str, R
         Damaged: the files of a run are not those that were written.
     """
     before, made = published_weights(folder), dict[str, dict[str, Arrays]]()
-    finished = published_weights(folder, FINISHED)
+    trainings: dict[str, dict[str, Training]] = {}
     for task, keys in _models(plan, results):
         for key in keys:
             experiment, _, line = key.partition("/")
-            identity, ended = results[key].identity, results[key].run["finished"]
-            if (run := _here(plan, key, results[key])) is not None:
+            training = Training(results[key].identity, results[key].run["finished"])
+            if (run := _here(plan, key, training)) is not None:
                 arrays = _rounded(run, task, Path(plan.results) / "data")
-                finished[key] = ended
-            elif before.get(key) == identity and finished.get(key) in (None, ended):
-                arrays = _kept(weights_of(folder, experiment), line)
+            elif key in before and before[key].is_of(results[key]):
+                arrays, training = _kept(weights_of(folder, experiment), line), before[key]
             else:
                 continue
             made.setdefault(experiment, {})[line] = arrays
+            trainings.setdefault(experiment, {})[line] = training
             break
     for experiment, lines in made.items():
-        told = {line: results[f"{experiment}/{line}"].identity for line in lines}
         named = {f"{line}/{name}": one for line, it in lines.items() for name, one in it.items()}
-        ends = {line: finished[key] for line in lines if (key := f"{experiment}/{line}") in finished}
-        content = save(named, {IDENTITIES: json.dumps(told), FINISHED: json.dumps(ends)})
+        content = save(named, {TRAININGS: json.dumps(trainings[experiment])})
         write_atomically(weights_of(aside, experiment), content)
     size = sum(path.stat().st_size for path in (aside / FOLDER).glob("*.safetensors"))
     if size > LIMIT:
@@ -123,15 +128,15 @@ def _models(plan: Plan, results: Mapping[str, RunResult]) -> Iterator[tuple[Task
                 yield task, [key for key in keys if named(key)[:2] == mine]
 
 
-def _here(plan: Plan, key: str, result: RunResult) -> ExplorerRun | None:
+def _here(plan: Plan, key: str, training: Training) -> ExplorerRun | None:
     """Return a run if it is here with its data, and is the training that is published."""
     path = Path(plan.folder) / "runs" / key / "run.json"
     if not path.is_file() or not (path.parent / "weights.safetensors").is_file():
         return None
     run = ExplorerRun.of(path)
     there = run.data(Path(plan.results) / "data") / "manifest.json"
-    same = all(run.record[name] == result.run[name] for name in ("identity", "finished"))
-    return run if same and there.is_file() else None
+    same = Training(run.record["identity"], run.record["finished"])
+    return run if same == training and there.is_file() else None
 
 
 def _rounded(run: ExplorerRun, task: Task, data: Path) -> Arrays:
