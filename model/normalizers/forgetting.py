@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -30,8 +31,11 @@ class Forgetting(nn.Module):
 
     def before(self, scores: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
         """Lower scores (B, H, T, S) by what the tokens, states (B, S, D), let fade."""
-        faded = F.logsigmoid(self.gate(keys)).transpose(1, 2).cumsum(dim=-1)
-        return scores + (faded[..., -scores.shape[-2] :, None] - faded[..., None, :])
+        gates = self.gate(keys)
+        # A sum of many bf16 would lose what is added last.
+        gates = gates.to(torch.promote_types(gates.dtype, torch.float32))
+        faded = F.logsigmoid(gates).transpose(1, 2).cumsum(dim=-1)
+        return scores + (faded[..., -scores.shape[-2] :, None] - faded[..., None, :]).to(scores)
 
     def forward(self, scores: Tensor) -> Tensor:
         """Map scores (B, H, T, S), masked keys at -inf, to weights (B, H, T, S), rows sum to 1."""

@@ -127,9 +127,10 @@ def of_mechanism(path: str) -> Computed:
         leaves = [one.requires_grad_() for one in (scores, context)]
         part = build({"path": path}, heads=HEADS, width=WIDTH, head_width=WIDTH // HEADS)
         part.to(device)
-        changed = scores_before(part, scores, queries, keys)
-        found = [part.train(training)(changed) for training in (True, False)]
-        found += [context_after(part, context, queries)] if hasattr(part, "after") else []
+        with autocast(device, kind):
+            changed = scores_before(part, scores, queries, keys)
+            read = [context_after(part, context, queries)] if hasattr(part, "after") else []
+        found = [*(part.train(training)(changed) for training in (True, False)), *read]
         grown = gradients(found, [*leaves, *part.parameters()])
         grown[0] = grown[0].masked_fill(scores.isinf(), 0)
         return found + grown
