@@ -41,7 +41,8 @@ def mend(damaged: Sequence[Path], results: Path, changes: Sequence[Path]) -> int
     status = 0
     for scale, targets in scales.items():
         parts = ScaleParts.of(scale)
-        settings = {"results": str(results), "scale": parts.base, "limit": parts.limit or None}
+        settings = {"results": str(results), "scale": parts.base}
+        settings |= {"limit": parts.limit} if parts.limit else {}
         files = changes if bool(parts.overlay) == overlaid else ()
         status |= arguments.make_quietly(targets, settings, files)
     return status
