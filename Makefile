@@ -86,7 +86,7 @@ plan: $(READY)  ## Tell jobs and cost: make plan SCALE=lite [ONLY= LIMIT= OVERLA
 	@$(SACCADE) plan $(ONLY) $(scale) $(limit) $(results) $(device) $(mirror) $(overlay) \
 		$(call given,PARALLEL,--parallel) $(if $(LIST),--jobs)
 
-run: $(READY)  ## Run it: make run SCALE=lite ONLY="target target" [LIMIT= OVERLAY= PROFILE= JOBS= DEVICE=]
+run: $(READY)  ## Run it: make run SCALE=lite ONLY="target ..." [LIMIT= OVERLAY= PROFILE= JOBS= DEVICE=]
 	@$(SACCADE) run $(ONLY) $(scale) $(limit) $(results) $(device) $(mirror) $(overlay) \
 		$(call given,JOBS,--jobs) $(call given,PROFILE,--profile)
 

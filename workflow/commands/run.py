@@ -128,9 +128,9 @@ def shown_early(options: Sequence[str] | None, progress: JobProgress) -> Iterato
 
 def without_failed(settings: Mapping[str, object], changes: Sequence[Path]) -> list[str]:
     """Make tables of the runs that did not fail; return lines that say where, and how again."""
-    words = {name.upper(): str(settings.get(name, "")) for name in OF_REPORT}
-    words |= {"OVERLAY": str(changes[0]) if changes else ""}
-    named = [f"{name}={shlex.quote(value)}" for name, value in words.items() if value]
+    words = {"SCALE": settings.get("scale"), "LIMIT": settings.get("limit")}
+    words |= {"OVERLAY": changes[0] if changes else None, "RESULTS": settings.get("results")}
+    named = [f"{name}={shlex.quote(str(value))}" for name, value in words.items() if value]
     lines = [f"Tables of what did not fail: {' '.join(('make so-far', *named))}"]
     made = so_far(_options(settings, changes))
     return [*lines, *made.stdout.splitlines()[-1:]] if made.returncode == 0 else lines
@@ -145,7 +145,7 @@ def so_far(options: Iterable[str]) -> subprocess.CompletedProcess[str]:
 
 
 def _options(settings: Mapping[str, object], changes: Iterable[Path]) -> list[str]:
-    named = [f"--{name}={settings[name]}" for name in OF_REPORT if name in settings]
+    named = [f"--{name}={settings[name]}" for name in OF_REPORT if settings.get(name)]
     return [*named, *(["--configfile", *map(str, changes)] if changes else [])]
 
 
