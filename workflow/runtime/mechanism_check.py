@@ -18,8 +18,15 @@ from torch.nn.parameter import is_lazy
 from model.batches.corpus import Corpus
 from model.batches.pairs import pair_lengths
 from model.build import Node, build, locate
-from model.layers.steps import after_takes_states
-from workflow.runtime.mechanism_repeats import CHANGES, Repeated, called, others, same, saved
+from workflow.runtime.mechanism_repeats import (
+    CHANGES,
+    Repeated,
+    after_takes_states,
+    called,
+    others,
+    same,
+    saved,
+)
 from workflow.runtime.process_state import changed_state, read_states, restore_states
 
 SHAPES = ((2, 5, 7), (3, 1, 1), (2, 40, 40))

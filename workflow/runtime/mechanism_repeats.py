@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +19,6 @@ from torch import Tensor, nn
 
 from model.build import Node, build
 from model.layers.attention import causal_mask, merge_heads
-from model.layers.steps import context_after, scores_before
 
 LARGE = 100.0
 """The size of scores that no threshold of a mechanism is beyond."""
@@ -127,13 +127,20 @@ def called(mechanism: Any, method: str, given: Tensor) -> Tensor:
     if method == "before":
         scores = given.new_zeros(*given.shape[:3], given.shape[2])
         states = merge_heads(given)
-        return scores_before(
-            mechanism, scores + causal_mask(given.shape[2], given.device), states, states
-        )
-    if method == "after":
-        return context_after(mechanism, given, merge_heads(given))
-    answer: Tensor = mechanism(given)
+        mask = causal_mask(given.shape[2], given.device)
+        answer: Tensor = mechanism.before(scores + mask, states, states)
+    elif method == "after":
+        states_too = (merge_heads(given),) if after_takes_states(mechanism) else ()
+        answer = mechanism.after(given, *states_too)
+    else:
+        answer = mechanism(given)
     return answer
+
+
+def after_takes_states(mechanism: Any) -> bool:
+    """Whether the step after reading has a second argument; no part of `model/`, as in a run."""
+    after = getattr(mechanism, "after", None)
+    return after is not None and len(inspect.signature(after).parameters) > 1
 
 
 def _close(one: Tensor, other: Tensor) -> bool:
