@@ -107,7 +107,7 @@ def data(plan: Plan, runs: Iterable[Run]) -> list[str]:
     for recipe in recipes.values():
         if advice := missing_file(plan, recipe):
             raise InputError(advice)
-    return [f"{plan.results}/data/{folder}/{plan.stage}" for folder in recipes]
+    return [plan.encoded(folder) for folder in recipes]
 
 
 class Bundle:
@@ -155,9 +155,7 @@ class Bundle:
     def spec(self, run: Run) -> ResolvedSpec:
         """Return the spec of a run whose data is made."""
         if run.key not in self._specs:
-            digest = read_manifest(Path(self.plan.results, "data", run.data, self.plan.stage))[
-                "digest"
-            ]
+            digest = read_manifest(Path(self.plan.encoded(run.data)))["digest"]
             parents = self.plan.parents(run).items()
             known = {name: self.spec(parent)["identity"] for name, parent in parents}
             self._specs[run.key] = complete(self.plan.draft(run), digest, known)

@@ -30,8 +30,6 @@ from workflow.terminal import arguments, logger
 from workflow.terminal.closing import closing
 from workflow.terminal.progress import JobProgress, duration
 
-OF_REPORT = ("scale", "limit", "results")
-"""The settings that a report depends on."""
 EARLY, AGAIN = 60, 5
 """Seconds before what is done so far is shown, and between looks whether there is any."""
 
@@ -145,7 +143,9 @@ def so_far(options: Iterable[str]) -> subprocess.CompletedProcess[str]:
 
 
 def _options(settings: Mapping[str, object], changes: Iterable[Path]) -> list[str]:
-    named = [f"--{name}={settings[name]}" for name in OF_REPORT if settings.get(name)]
+    named = [
+        f"--{name}={settings[name]}" for name in ("scale", "limit", "results") if settings.get(name)
+    ]
     return [*named, *(["--configfile", *map(str, changes)] if changes else [])]
 
 

@@ -289,8 +289,7 @@ class Estimator:
         return Data(tokens / length, tokens, VOCABULARY)
 
     def _manifest(self, recipe: Recipe) -> dict[str, Any] | None:
-        folder = self.results / "data" / data_folder(recipe) / self.plan.stage
-        return _read(folder / "manifest.json")
+        return _read(Path(self.plan.encoded(data_folder(recipe), self.results), "manifest.json"))
 
     @cached_property
     def _measured(self) -> list[MeasuredRun]:

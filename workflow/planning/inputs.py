@@ -212,7 +212,7 @@ class Inputs:
         return lambda wildcards: self.targets.files(name)
 
     def _encoded(self, folder: str) -> str:
-        return f"{self.data}/{folder}/{self.plan.stage}"
+        return self.plan.encoded(folder)
 
     def _folder(self, run: Run) -> str:
         return f"{self.plan.folder}/runs/{run.key}"

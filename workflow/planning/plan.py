@@ -122,10 +122,13 @@ class Plan:
         """The folder of the scale's results."""
         return f"{self.results}/{self.scale}"
 
-    @property
-    def stage(self) -> str:
-        """The last part of the path of data that runs read: `encoded`, or some examples of that."""
-        return f"limit-{self.limit}" if self.limit else "encoded"
+    def encoded(self, data: str, results: Path | None = None) -> str:
+        """Return the folder that runs read of data `<dataset>/<recipe>`: all, or some examples.
+
+        `results` is a folder in the place of the plan's.
+        """
+        stage = f"limit-{self.limit}" if self.limit else "encoded"
+        return f"{results or self.results}/data/{data}/{stage}"
 
     def check_scale(self, files: Iterable[str]) -> None:
         """Raise InputError for the first file that another scale has in this folder of results."""

@@ -138,7 +138,10 @@ def called(mechanism: Any, method: str, given: Tensor) -> Tensor:
 
 
 def after_takes_states(mechanism: Any) -> bool:
-    """Whether the step after reading has a second argument; no part of `model/`, as in a run."""
+    """Whether the step after reading has a second argument.
+
+    `model.layers.steps` answers it too, which the hash of most runs does not reach.
+    """
     after = getattr(mechanism, "after", None)
     return after is not None and len(inspect.signature(after).parameters) > 1
 
