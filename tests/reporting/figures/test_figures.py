@@ -232,13 +232,20 @@ def test_lines_of_a_panel_differ_for_the_colour_blind_and_in_grey(seen: str) -> 
 
 
 def test_a_mechanism_has_one_colour_under_all_its_names() -> None:
-    names = ["two-stream discrete", "soft", "top-k, k = 8", "keyword", "single-stream discrete"]
+    names = [
+        "two-stream discrete",
+        "soft",
+        "top-k, k = 8",
+        "keyword",
+        "single-stream discrete",
+        "softmax-1",
+    ]
     found = looks(names)
     assert found == {**found, **{
         name: {"color": MECHANISMS[mechanism][0], "marker": MECHANISMS[mechanism][1],
                "markerfacecolor": MECHANISMS[mechanism][0], "linestyle": "-"}
         for name, mechanism in [("two-stream discrete", "Gumbel"), ("soft", "softmax"),
-                                ("top-k, k = 8", "top-k")]
+                                ("top-k, k = 8", "top-k"), ("softmax-1", "softmax-1")]
     }}  # fmt: skip
     again = found["single-stream discrete"]
     assert again["color"] == MECHANISMS["Gumbel"][0]

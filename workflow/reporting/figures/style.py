@@ -23,7 +23,7 @@ from workflow.runtime.errors import ReportingError
 Look = Mapping[str, Any]
 INK, MUTED, FAINT = "#1f2328", "#757c84", "#8b949e40"
 """Colours of text, of what is beside the matter, and of lines that guide the eye."""
-MECHANISMS: Mapping[str, tuple[str, str]] = {
+MECHANISMS: Mapping[str, tuple[str, str | tuple[int, int, int]]] = {
     "softmax": ("#2f7ed8", "o"),
     "Gumbel": ("#d9541e", "s"),
     "1.5-entmax": ("#0a9d78", "^"),
@@ -39,10 +39,10 @@ MECHANISMS: Mapping[str, tuple[str, str]] = {
     "argmax without noise": ("#b06f12", "*"),
     "stick-breaking": ("#3f9e9e", "8"),
     "sink logit": ("#5b6ee1", "H"),
-    "softmax-1": ("#4b86c8", "$1$"),
-    "sigmoid": ("#b04a6f", r"$\sigma$"),
-    "forgetting": ("#3d9142", r"$F$"),
-    "gated": ("#a8569b", r"$G$"),
+    "softmax-1": ("#4b86c8", (4, 1, 0)),
+    "sigmoid": ("#b04a6f", (3, 1, 0)),
+    "forgetting": ("#3d9142", (6, 1, 0)),
+    "gated": ("#a8569b", (3, 1, 180)),
 }
 """Colour and mark of a mechanism, in each figure; light enough for a dark page, and dark enough for
 a white one."""
@@ -113,7 +113,8 @@ def looks(labels: Iterable[str]) -> Mapping[str, Look]:
 
 def _mechanism(label: str) -> str:
     names = {**{name: name for name in MECHANISMS}, **SAME}
-    return next((name for part, name in names.items() if part in label), "")
+    found = [part for part in names if part in label]
+    return names[max(found, key=len)] if found else ""
 
 
 def grid(
