@@ -14,7 +14,7 @@ from workflow.definitions.figures import figure_runs
 from workflow.definitions.paper import Paper
 from workflow.files import read_csv
 from workflow.reporting.measures import Measures
-from workflow.reporting.tables.corpora import COLUMNS as CORPUS_COLUMNS
+from workflow.reporting.tables.corpus_tables import COLUMNS as CORPUS_COLUMNS
 from workflow.reporting.tables.tabulating import tabulate
 from workflow.runtime.errors import InputError, ReportingError
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from workflow.commands import equivalent
-from workflow.equivalence.judging import ResultComparison
 from workflow.equivalence.proof import Proof
+from workflow.equivalence.sameness import ResultComparison
 from workflow.equivalence.sides import CodeKind
 from workflow.planning.equivalents import FILE, Equivalents
 from workflow.runtime.errors import InputError

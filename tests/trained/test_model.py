@@ -27,8 +27,8 @@ from tests.trained.conftest import (
     TRANSLATION,
 )
 from workflow.planning.plan import Plan
+from workflow.reporting.explorer.rounded_weights import read_weights
 from workflow.reporting.explorer.shown import ExplorerRun
-from workflow.reporting.explorer.weights import read_weights
 from workflow.reporting.explorer.words import Words
 from workflow.runtime.errors import InputError, UserError
 from workflow.trained import finding

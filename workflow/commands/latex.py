@@ -8,7 +8,7 @@ from workflow.definitions.cells import row_name
 from workflow.definitions.paper import Paper
 from workflow.reporting.cells import read_table
 from workflow.reporting.tables import layout
-from workflow.reporting.tables.corpora import definitions_of
+from workflow.reporting.tables.corpus_tables import definitions_of
 from workflow.reporting.tables.latex import latex
 from workflow.runtime.errors import ReportingError
 

@@ -9,9 +9,9 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from workflow.equivalence import judging
+from workflow.equivalence import sameness
 from workflow.equivalence.changed import CodeChange
-from workflow.equivalence.judging import ResultComparison, worst
+from workflow.equivalence.sameness import ResultComparison, worst
 from workflow.equivalence.side import SCALES, Json
 from workflow.equivalence.sides import OF, CodeKind, Failed, Of, Sides, Use, What
 from workflow.equivalence.specs import (
@@ -164,7 +164,7 @@ def _findings(
         executed["old"] |= {(file, first, last) for file, first, last in old["executed"]}
         executed["new"] |= {(file, first, last) for file, first, last in new["executed"]}
         if proof.kind.what == "evaluator":
-            proof.drops |= judging.gone(new["result"], old["result"])
+            proof.drops |= sameness.gone(new["result"], old["result"])
 
     if proof.kind.what == "training":
         measured: set[str] = set()
@@ -204,7 +204,7 @@ def _train(
         before, after = sides.both("train", one, two)
         note(before, after)
         sides.keep(one, before)
-        same = before["digests"] == after["digests"] and judging.rows(
+        same = before["digests"] == after["digests"] and sameness.rows(
             after["history"], before["history"]
         )
         yield ResultComparison("same bits") if same else _by_update(sides, one, two)
@@ -242,11 +242,11 @@ def _step(sides: Sides, old: Json, start: str | None, expected: str, ours: str) 
     made, made_by_old, before = (
         torch.load(path, weights_only=True) if path else None for path in (ours, expected, start)
     )
-    found = judging.updates(made, made_by_old, before, [], precision)
+    found = sameness.updates(made, made_by_old, before, [], precision)
     if found.verdict != "different":
         return found
     noisy = _noise(sides, old, start, Path(expected).parent)
-    return judging.updates(made, made_by_old, before, noisy, precision)
+    return sameness.updates(made, made_by_old, before, noisy, precision)
 
 
 def _by_update(sides: Sides, old: Json, new: Json) -> ResultComparison:
@@ -278,7 +278,7 @@ def _by_update(sides: Sides, old: Json, new: Json) -> ResultComparison:
             {"model": load_file(Path(request["to"]) / "weights.safetensors")}
             for request in (new, old)
         )
-        found = judging.updates(made, expected, None, [], precision)
+        found = sameness.updates(made, expected, None, [], precision)
         findings.append(replace(found, place=f"weights in the end: {found.place}"))
     for state in folder.glob("state-*.pt"):
         state.unlink()
@@ -310,16 +310,16 @@ def _measure(
     ]
     old, new = sides.both(do, *requests)
     note(old, new)
-    gone = judging.gone(new["result"], old["result"])
-    expected = judging.without(old["result"], gone)
-    found = judging.results(new["result"], expected, [])
+    gone = sameness.gone(new["result"], old["result"])
+    expected = sameness.without(old["result"], gone)
+    found = sameness.results(new["result"], expected, [])
     if found.verdict == "different":
         quiet = {**requests[0], "statements": {}}
         noisy = [sides.old.ask(do, **quiet, **machine)["result"] for machine in MACHINES]
-        found = judging.results(
-            new["result"], expected, [judging.without(one, gone) for one in noisy]
+        found = sameness.results(
+            new["result"], expected, [sameness.without(one, gone) for one in noisy]
         )
-    elif found.verdict == "same bits" and judging.compared(expected):
+    elif found.verdict == "same bits" and sameness.compared(expected):
         found = _tied(sides, do, requests[0], requests[1], gone)
     return replace(found, place=f"{use.part or 'record'}: {found.place}")
 
@@ -348,6 +348,6 @@ def _tied(sides: Sides, do: str, old: Json, new: Json, gone: set[str]) -> Result
             return ResultComparison(
                 "different", inf, 0, f"where choices are ties it fails: {error}"
             )
-        result = judging.without(expected.result()["result"], gone)
-        found.append(judging.results(made.result()["result"], result, []))
+        result = sameness.without(expected.result()["result"], gone)
+        found.append(sameness.results(made.result()["result"], result, []))
     return worst(found)

@@ -12,7 +12,7 @@ from workflow.planning.targets import Targets
 from workflow.reporting.cells import read_table, records
 from workflow.reporting.claims.judged import JudgedClaim, claims_in
 from workflow.reporting.statistics.comparability import base_scale
-from workflow.reporting.tables.corpora import definitions_of
+from workflow.reporting.tables.corpus_tables import definitions_of
 from workflow.reporting.tables.layout import MISSING, NOT_RUN, grid
 from workflow.terminal.progress import STORED, JobProgress, duration
 

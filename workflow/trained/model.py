@@ -38,8 +38,8 @@ from workflow.definitions.paper import Paper
 from workflow.planning.configured import configured
 from workflow.planning.plan import Plan, named
 from workflow.reporting.explorer.data import corpus_of, tasks_of
+from workflow.reporting.explorer.rounded_weights import read_model
 from workflow.reporting.explorer.shown import ExplorerRun
-from workflow.reporting.explorer.weights import read_model
 from workflow.reporting.explorer.words import Words
 from workflow.runtime.errors import InputError
 from workflow.trained.finding import find

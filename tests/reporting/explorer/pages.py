@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from model.build import build
 from model.layers.attention import Routing
 from workflow.reporting.explorer.page import render
+from workflow.reporting.explorer.rounded_weights import packed, read_weights
 from workflow.reporting.explorer.shown import ExplorerRun
-from workflow.reporting.explorer.weights import packed, read_weights
 from workflow.reporting.explorer.words import Words
 
 WORDS = ["<pad>", "<bos>", "<unk>", *"()+*01234"]

@@ -11,6 +11,7 @@ from workflow.definitions.claims import check_claims
 from workflow.definitions.paper import Paper
 from workflow.reporting.claims.judged import KINDS
 from workflow.reporting.measures import Measures
+from workflow.reporting.publication.cell_settings import GPU, REASONS, UNDONE, CellSettings
 from workflow.reporting.publication.counting import comparisons
 from workflow.reporting.publication.headline import (
     answer,
@@ -21,7 +22,6 @@ from workflow.reporting.publication.headline import (
     numbers_not_run,
     sentence,
 )
-from workflow.reporting.publication.settings import GPU, REASONS, UNDONE, CellSettings
 from workflow.reporting.publication.summary import published_claims
 from workflow.reporting.tables.tabulating import tabulate
 from workflow.runtime.errors import InputError

@@ -20,7 +20,7 @@ from workflow.reporting.publication.differing import differing
 from workflow.reporting.publication.places import page_of
 from workflow.reporting.publication.results import published
 from workflow.reporting.statistics.decisions import DECIDED as DECISIVE
-from workflow.reporting.tables.corpora import describe
+from workflow.reporting.tables.corpus_tables import describe
 from workflow.reporting.tables.tabulating import tabulate
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "reproduction"

@@ -12,8 +12,8 @@ from workflow.definitions.paper import Paper
 from workflow.files import read_json
 from workflow.reporting.command_lines import command, measures
 from workflow.reporting.explorer.examples import examples
+from workflow.reporting.explorer.rounded_weights import packed, read_weights
 from workflow.reporting.explorer.shown import ExplorerRun
-from workflow.reporting.explorer.weights import packed, read_weights
 from workflow.reporting.explorer.words import Words
 from workflow.reporting.measures import EvaluatedRun
 from workflow.reporting.statistics.comparability import base_scale

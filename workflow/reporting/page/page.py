@@ -30,7 +30,7 @@ from workflow.reporting.prose import symbols
 from workflow.reporting.statistics import tolerances
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.statistics.verdict import NEAR
-from workflow.reporting.tables import corpora
+from workflow.reporting.tables import corpus_tables
 from workflow.reporting.tables.names import papers_order
 
 SCRIPTS = ("tabs.js", "search.js", "sorting.js", "panel.js")
@@ -148,7 +148,7 @@ def _folder(paper: Paper, given: Given, caveats: Caveats) -> dict[str, Any]:
                 continue
             table = read_table(file)
             told = table.about.get("corpora", {})
-            definitions = corpora.definitions_of(paper, table)
+            definitions = corpus_tables.definitions_of(paper, table)
             shown.append(tables.shown(paper.name, definitions, name, table))
             rules |= table.about["tolerances"]
             recipes += [one["recipe"] for one in told.values() if "digest" in one]

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from workflow.reporting.cells import SCHEMA, Cell, read_table, records
-from workflow.reporting.publication.settings import CellSettings
+from workflow.reporting.publication.cell_settings import CellSettings
 from workflow.reporting.statistics.verdict import COMPARED, WORDS
 
 RANKED = ("not run", "not comparable", "second reading", "wide tolerance", *COMPARED)

@@ -24,7 +24,7 @@ from workflow.files import read_sidecar, write_text
 from workflow.reporting.cells import read_table, records, text
 from workflow.reporting.measures import earlier
 from workflow.reporting.publication.results import INDEX, RunResult, key_at
-from workflow.reporting.tables import corpora
+from workflow.reporting.tables import corpus_tables
 from workflow.runtime.errors import RecipeError
 from workflow.runtime.integrity import checksums_of
 
@@ -304,7 +304,7 @@ def _cells(folder: Path, papers: Iterable[Paper], date: str) -> Iterator[Entity]
             table = read_table(path)
             facts = table.about.get("corpora")
             definition = (
-                corpora.as_tables(paper, path.stem, facts)["tables"][path.stem]
+                corpus_tables.as_tables(paper, path.stem, facts)["tables"][path.stem]
                 if facts is not None
                 else paper.definition("tables", path.stem)
             )

@@ -7,9 +7,9 @@ import pandas as pd
 
 from workflow.reporting.cells import records
 from workflow.reporting.prose import shortened
+from workflow.reporting.publication.cell_settings import CellSettings
 from workflow.reporting.publication.counting import comparisons, once
 from workflow.reporting.publication.places import page_of, title_of
-from workflow.reporting.publication.settings import CellSettings
 
 WORDS = 40
 """Of a cause, as far as its first sentences allow."""

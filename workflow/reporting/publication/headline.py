@@ -12,8 +12,8 @@ from workflow.reporting.claims.caveats import ONE_OF_MANY, Caveats
 from workflow.reporting.claims.judged import KINDS, JudgedClaim, claims_in
 from workflow.reporting.claims.markdown import leaning
 from workflow.reporting.page.headline import Counts, Headline, PaperFinding
+from workflow.reporting.publication.cell_settings import REASONS, CellSettings
 from workflow.reporting.publication.counting import comparisons, counts, once
-from workflow.reporting.publication.settings import REASONS, CellSettings
 from workflow.reporting.statistics.decisions import VERDICTS
 from workflow.reporting.statistics.verdict import COMPARED
 

@@ -14,7 +14,7 @@ from workflow.reporting.measures import Measures
 from workflow.reporting.overlaid import NOTHING, Overlaid
 from workflow.reporting.publication.results import RunResult
 from workflow.reporting.statistics.comparability import base_scale
-from workflow.reporting.tables.corpora import Facts, describe, facts_of, with_stated
+from workflow.reporting.tables.corpus_tables import Facts, describe, facts_of, with_stated
 from workflow.reporting.tables.tabulating import tabulate
 
 FactsSource = Callable[[Paper, str, Mapping[str, DescribedCorpus]], dict[str, Facts]]

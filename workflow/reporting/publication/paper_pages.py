@@ -21,7 +21,7 @@ from workflow.reporting.prose import shortened, symbols, without_demo
 from workflow.reporting.publication.places import numbered, own_order
 from workflow.reporting.statistics.decisions import DECIDED
 from workflow.reporting.tables import layout, marks
-from workflow.reporting.tables.corpora import definitions_of
+from workflow.reporting.tables.corpus_tables import definitions_of
 from workflow.reporting.tables.markdown import body
 from workflow.runtime.json_lines import read_lines
 

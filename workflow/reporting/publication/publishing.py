@@ -49,7 +49,7 @@ from workflow.reporting.publication.summary import headline_of
 from workflow.reporting.publication.weights import FOLDER as WEIGHTS
 from workflow.reporting.publication.weights import write_weights
 from workflow.reporting.statistics import tolerances
-from workflow.reporting.tables.corpora import Facts
+from workflow.reporting.tables.corpus_tables import Facts
 from workflow.reporting.texts import FOLDER, Texts, put_apart
 from workflow.runtime.atomic import unwritable
 from workflow.runtime.errors import ReportingError

@@ -24,7 +24,7 @@ from workflow.reporting.publication.results import (
     with_staleness,
 )
 from workflow.reporting.statistics.comparability import base_scale
-from workflow.reporting.tables.corpora import Facts
+from workflow.reporting.tables.corpus_tables import Facts
 from workflow.runtime.errors import ReportingError
 from workflow.runtime.failure import last_error
 from workflow.runtime.integrity import Damaged

@@ -143,7 +143,7 @@ def _rounded(run: ExplorerRun, task: Task, data: Path) -> Arrays:
     """Return the weights of a run as the page has them, by their names in the model."""
     # What computes is slow to import; only what has weights to read waits for it.
     from workflow.reporting.explorer.data import corpus_of
-    from workflow.reporting.explorer.weights import read_weights
+    from workflow.reporting.explorer.rounded_weights import read_weights
     from workflow.reporting.explorer.words import Words
 
     words = Words.of(corpus_of(run, data), task.get("words"))

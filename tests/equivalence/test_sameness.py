@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from workflow.equivalence.judging import (
+from workflow.equivalence.sameness import (
     ResultComparison,
     compared,
     gone,

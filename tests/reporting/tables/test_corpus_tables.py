@@ -12,7 +12,7 @@ from workflow.datasets.kinds.recipe import complete, load
 from workflow.definitions.expected import COLUMNS, Expected, Printed
 from workflow.definitions.paper import Paper
 from workflow.files import read_csv, read_json
-from workflow.reporting.tables.corpora import describe, facts_of, judge
+from workflow.reporting.tables.corpus_tables import describe, facts_of, judge
 
 MANIFEST = {
     "digest": "d" * 64,
