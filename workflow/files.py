@@ -39,7 +39,7 @@ def read_json(path: Path) -> dict[str, Any]:
         ) from None
 
 
-def read_history(path: Path) -> list[dict[str, Any]]:
+def read_history(path: Path) -> list[Any]:
     """Read the entries of a history, of which there are none before the first publication."""
     return list(read_json(path)["history"]) if path.is_file() else []
 

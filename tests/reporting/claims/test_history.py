@@ -14,12 +14,13 @@ from workflow.reporting.claims.history import (
     claims_of,
     extended,
 )
+from workflow.reporting.claims.judged import JudgedClaim
 
 LITE = Path(__file__).resolve().parents[3] / "docs/reproduction/lite"
 
 
-def told(name: str, *runs: str, **more: Any) -> dict[str, Any]:
-    return claim(id=name, runs=list(runs), **more).told()
+def judged(name: str, *runs: str, **more: Any) -> JudgedClaim:
+    return claim(id=name, runs=list(runs), **more)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ def told(name: str, *runs: str, **more: Any) -> dict[str, Any]:
     ],
 )
 def test_a_changed_part_is_counted(part: str, old: Any, new: Any, kind: str) -> None:
-    before, after = ([told("a", "r1", **{part: value}), told("b")] for value in (old, new))
+    before, after = ([judged("a", "r1", **{part: value}), judged("b")] for value in (old, new))
     found = changes(before, after, {"r1"})
     assert found == [{"claim": "a", "part": part, "old": old, "new": new, "results": "after"}]
     history = extended([], found, "2026-01-02")
@@ -43,28 +44,28 @@ def test_a_changed_part_is_counted(part: str, old: Any, new: Any, kind: str) -> 
 
 
 def test_claims_come_and_go() -> None:
-    found = changes([told("a", "r1"), told("b")], [told("b"), told("c", "r2"), told("d")], {"r2"})
+    found = changes(
+        [judged("a", "r1"), judged("b")], [judged("b"), judged("c", "r2"), judged("d")], {"r2"}
+    )
     shown = [(one["claim"], one["part"], one["results"]) for one in found]
     assert shown == [("a", "removed", "before"), ("c", "added", "after"), ("d", "added", "before")]
     assert found[0]["old"] == found[1]["new"] == "One is better."
-    assert changes([], [told("a", "r1")], {"r1"}) == []
+    assert changes([], [judged("a", "r1")], {"r1"}) == []
 
 
 def test_what_does_not_decide_a_claim_is_no_change() -> None:
-    check = told("a", claim="A check, no claim of the paper: one is better.")
-    assert changes([check], [told("a", verdict="holds", headline=True, seeds=[1])], ()) == []
-    older = {name: value for name, value in told("a").items() if name != "interest"}
-    assert changes([older], [told("a", interest=0.5)], ()) == []
+    check = judged("a", claim="A check, no claim of the paper: one is better.")
+    assert changes([check], [judged("a", verdict="holds", headline=True, seeds=[1])], ()) == []
     assert extended([{"date": "x", "changes": []}], [], "y") == [{"date": "x", "changes": []}]
 
 
 def test_it_is_read_where_it_was_published(tmp_path: Path) -> None:
     assert read_history(tmp_path / NAME) == [] and claims_of(tmp_path) == []
-    history = extended([], changes([told("a")], [told("a", margin=1)], ()), "2026-01-02")
+    history = extended([], changes([judged("a")], [judged("a", margin=1)], ()), "2026-01-02")
     write_json(tmp_path / "claims_history.json", {"schema": 1, "history": history})
-    write_json(tmp_path / "claims/p.json", {"claims": [told("a")]})
+    write_json(tmp_path / "claims/p.json", {"claims": [judged("a").told()]})
     assert read_history(tmp_path / NAME) == history
-    assert claims_of(tmp_path) == [told("a")]
+    assert claims_of(tmp_path) == [judged("a")]
 
 
 def test_the_published_history_leads_to_what_is_published() -> None:

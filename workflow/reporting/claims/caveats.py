@@ -1,12 +1,12 @@
 """What a reader holds against claims: asked when results were known, or not alone."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from workflow.files import read_history
 from workflow.reporting.claims import history
+from workflow.reporting.claims.history import DatedChanges
 from workflow.reporting.claims.judged import JudgedClaim, claims_in
 from workflow.reporting.statistics.decisions import DECIDED
 from workflow.reporting.statistics.multiple import after_benjamini_hochberg, after_holm
@@ -24,7 +24,7 @@ class Caveats:
         entries: of the history of claims.
     """
 
-    def __init__(self, claims: Iterable[JudgedClaim], entries: Iterable[Mapping[str, Any]]) -> None:
+    def __init__(self, claims: Iterable[JudgedClaim], entries: Iterable[DatedChanges]) -> None:
         self._made = [one for one in claims if not one.check]
         self._runs = {one.id: {*one.runs} for one in self._made if one.estimate is not None}
         self._tested = [one for one in self._made if one.p is not None]

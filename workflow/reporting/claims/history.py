@@ -1,11 +1,11 @@
 """The history of claims: one that was reworded or asks for something else is shown as changed."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
-from workflow.files import read_json
+from workflow.reporting.claims.judged import JudgedClaim, claims_in
 from workflow.reporting.claims.judging import CHECK
 
 NAME = "claims_history.json"
@@ -15,20 +15,34 @@ AFTER, BEFORE = "after", "before"
 KINDS = {"added": "added", "removed": "removed", "claim": "reworded"}
 ASKED = "asked otherwise"
 """What became of a claim, by the `part` of it that changed; of any other part, the latter."""
-ClaimChange = Mapping[str, Any]
-"""`claim`, the `part` of it with `old` and `new`, and whether its `results` were known."""
 
 
-def claims_of(published: Path) -> list[dict[str, Any]]:
-    """Return the claims published below a scale's folder, as their JSON has them."""
-    paths = sorted((published / "claims").glob("*.json"))
-    return [claim for path in paths for claim in read_json(path)["claims"]]
+class ClaimChange(TypedDict):
+    """What became of a claim."""
+
+    claim: str
+    part: str
+    """What of it changed: `added`, `removed`, or one of `PARTS`."""
+    old: Any
+    new: Any
+    results: str
+    """Whether they were known: `AFTER` or `BEFORE`."""
+
+
+class DatedChanges(TypedDict):
+    """What a publication changed."""
+
+    date: str
+    changes: list[ClaimChange]
+
+
+def claims_of(published: Path) -> list[JudgedClaim]:
+    """Return the claims published below a scale's folder."""
+    return claims_in((published / "claims").glob("*.json"))
 
 
 def changes(
-    before: Iterable[Mapping[str, Any]],
-    after: Iterable[Mapping[str, Any]],
-    published: Collection[str],
+    before: Iterable[JudgedClaim], after: Iterable[JudgedClaim], published: Collection[str]
 ) -> list[ClaimChange]:
     """Return what changed from some published claims to others.
 
@@ -36,12 +50,11 @@ def changes(
     where a run behind it is among those `published` before. Claims that are the first ones to be
     published are no change.
     """
-    old, new = ({str(one["id"]): one for one in claims} for claims in (before, after))
+    old, new = ({one.id: one for one in claims} for claims in (before, after))
     found: list[ClaimChange] = []
     for name in dict.fromkeys([*old, *new]) if old else ():
         one, other = old.get(name), new.get(name)
-        here = one or other or {}
-        known = any(run in published for run in here["runs"])
+        known = any(run in published for run in (one or new[name]).runs)
         found += [
             {
                 "claim": name,
@@ -55,37 +68,32 @@ def changes(
     return found
 
 
-def _parts(
-    one: Mapping[str, Any] | None, other: Mapping[str, Any] | None
-) -> list[tuple[str, Any, Any]]:
+def _parts(one: JudgedClaim | None, other: JudgedClaim | None) -> list[tuple[str, Any, Any]]:
     """Return part, old and new value of what a claim changed in."""
-    if other is None:
-        return [("removed", _said(one or {}), None)]
-    if one is None:
-        return [("added", None, _said(other))]
-    both = [part for part in PARTS if part in one and part in other]
+    if one is None or other is None:
+        was, becomes = (it and _sentence(it) for it in (one, other))
+        return [("removed" if one else "added", was, becomes)]
     values = [
-        (part, *(_said(it) if part == "claim" else it[part] for it in (one, other)))
-        for part in both
+        (part, *(_sentence(it) if part == "claim" else getattr(it, part) for it in (one, other)))
+        for part in PARTS
     ]
     return [(part, was, becomes) for part, was, becomes in values if was != becomes]
 
 
-def _said(claim: Mapping[str, Any]) -> str:
+def _sentence(claim: JudgedClaim) -> str:
     """Return the sentence of a claim, of a check as of any other."""
-    said = str(claim["claim"]).removeprefix(CHECK)
-    return said[:1].upper() + said[1:]
+    sentence = claim.claim.removeprefix(CHECK)
+    return sentence[:1].upper() + sentence[1:]
 
 
 def extended(
-    history: Sequence[Mapping[str, Any]], found: Sequence[ClaimChange], date: str
-) -> list[dict[str, Any]]:
+    history: Sequence[DatedChanges], found: list[ClaimChange], date: str
+) -> list[DatedChanges]:
     """Return the history with an entry for what was found, if anything was."""
-    entries = [dict(entry) for entry in history]
-    return [*entries, {"date": date, "changes": list(found)}] if found else entries
+    return [*history, {"date": date, "changes": found}] if found else [*history]
 
 
-def late(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+def late(entries: Iterable[DatedChanges]) -> dict[str, str]:
     """Return the claims that were added, reworded or asked otherwise when results were known.
 
     Each with the first of these that became of it.
@@ -99,7 +107,7 @@ def late(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return found
 
 
-def after_results(history: Iterable[ClaimChange]) -> dict[str, int]:
+def after_results(history: Iterable[DatedChanges]) -> dict[str, int]:
     """Return how many changes of each kind were made when results were known."""
     parts = [
         one["part"] for entry in history for one in entry["changes"] if one["results"] == AFTER

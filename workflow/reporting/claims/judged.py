@@ -6,8 +6,9 @@ The kind says what it was tried on: the paper's setting, shorter training, or ot
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from workflow.definitions.claims import Claim, ComparedVariant
 from workflow.files import read_json
 from workflow.planning.departures import Departures, Deviation
 from workflow.reporting.statistics.decisions import Hypothesis
@@ -23,11 +24,11 @@ KINDS = (*list(BY_DEPARTURE.values())[:-1], READING, BY_DEPARTURE["absent"])
 """In the order in which they are counted."""
 
 
-def kind_of(claim: Mapping[str, Any], departures: Departures) -> str:
+def kind_of(claim: Claim, departures: Departures) -> str:
     """Return the kind of a claim, one of `KINDS`: what the scales tell, else what it states."""
-    variants = [claim[side]["variant"] for side in ("left", "right") if "variant" in claim[side]]
-    found = departures.of(claim["experiment"], variants)
-    stated = str(claim.get("kind", ""))
+    sides = (claim["left"], cast(ComparedVariant, claim["right"]))
+    variants = [side["variant"] for side in sides if "variant" in side]
+    found, stated = departures.of(claim["experiment"], variants), claim.get("kind", "")
     return stated if stated and found != "absent" else BY_DEPARTURE[found]
 
 

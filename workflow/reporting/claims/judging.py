@@ -9,14 +9,14 @@ are drawn once; what varies by them is not in the interval.)
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from itertools import zip_longest
 from typing import Any, Literal, cast
 
 import numpy as np
 
-from workflow.definitions.claims import Claim, looks_of
+from workflow.definitions.claims import Claim, ComparedVariant, Constant, looks_of
 from workflow.definitions.expected import Expected, ExpectedValues
 from workflow.definitions.paper import Paper
 from workflow.planning.departures import Departures
@@ -130,8 +130,8 @@ def _runs(
 
     A run counts where there is a control of its seed, trained on the same kind of device.
     """
-    told = cast(Mapping[str, Any], claim[side])
-    runs = measures.of(claim["experiment"], str(told.get("variant", "")))
+    told = cast(ComparedVariant, claim[side])
+    runs = measures.of(claim["experiment"], told.get("variant", ""))
     if "beyond" not in told:
         return runs, {}
     controls = {one.seed: one for one in measures.of(claim["experiment"], told["beyond"])}
@@ -281,7 +281,7 @@ def _measure(claim: Claim, side: SideName) -> str:
 
 
 def _times(claim: Claim, side: SideName) -> float:
-    return float(cast(Mapping[str, Any], claim[side]).get("times", 1))
+    return cast(ComparedVariant, claim[side]).get("times", 1)
 
 
 def _measured(claim: Claim, name: str, measure: EvaluatedRun) -> bool:
@@ -345,9 +345,10 @@ def _of_examples(
 
 def _side(claim: Claim, side: SideName, behind: Sequence[EvaluatedRun]) -> ClaimSide:
     """Return a side's label, variant, mean over the runs compared and, of proportions, counts."""
-    told = cast(Mapping[str, Any], claim[side])
+    told = cast(ComparedVariant, claim[side])
     if "value" in told:
-        return ClaimSide(told.get("label", "fixed value"), None, told["value"])
+        value = cast(Constant, told)["value"]
+        return ClaimSide(told.get("label", "fixed value"), None, value)
     values = numbers_of(behind, _measure(claim, side))
     mean = sum(values) / len(values) * _times(claim, side) if values else None
     counts = (int(sum(values)), len(values)) if claim["over"] == "proportions" else ()

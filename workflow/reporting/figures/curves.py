@@ -109,7 +109,7 @@ def _measured(panels: Sequence[Panel]) -> Sequence[Panel]:
     """Return the panels without series whose array no run has, unless it is so everywhere."""
 
     def known(series: Series) -> bool:
-        array = series.options.get("array", "")
+        array = series.definition.get("array", "")
         return any(measure.array(array) is not None for measure in series.behind)
 
     if not any(known(series) for panel in panels for series in panel.series):
@@ -144,9 +144,9 @@ def _labels(panels: Sequence[Panel], label: str | Mapping[str, str]) -> Mapping[
 
 def _series(axes: Axes, look: Look, panel: Panel, series: Series, x: str, median: bool) -> float:
     """Draw one series; return the last value of its median."""
-    if "array" not in series.options:
+    if "array" not in series.definition:
         raise ReportingError(f"series {series.label} names no array; add one to draw.")
-    curves = [_curve(measure, series.options["array"], x) for measure in series.behind]
+    curves = [_curve(measure, series.definition["array"], x) for measure in series.behind]
     points = _common(curves)
     if not points:
         raise ReportingError(
@@ -168,7 +168,7 @@ def _series(axes: Axes, look: Look, panel: Panel, series: Series, x: str, median
 
 def _baseline(axes: Axes, look: Look, series: Series, x: str, baseline: Mapping[str, str]) -> None:
     """Draw the median of what a series is held against, if all its runs have it."""
-    name, array = baseline.get(series.options["array"], ""), series.options["array"]
+    name, array = baseline.get(series.definition["array"], ""), series.definition["array"]
     held = numbers_of(series.behind, name)
     if all(measure.array(name) is not None for measure in series.behind):
         curves = [_curve(measure, name, x) for measure in series.behind]

@@ -61,7 +61,7 @@ def _shape(series: Series) -> float:
 
 def _arrays(series: Series) -> list[Any]:
     """Return the words of source and output, and the weights."""
-    names = ("source", "target", str(series.options["array"]))
+    names = ("source", "target", str(series.definition["array"]))
     return series.arrays(*(f"{EVALUATOR}.{name}" for name in names))
 
 

@@ -1,11 +1,12 @@
 """What a figure is drawn from: its panels, their series, and the runs behind each."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from workflow.definitions.expected import Expected, ExpectedValues
+from workflow.definitions.figures import Figure, SeriesDefinition
 from workflow.reporting.measures import EvaluatedRun, Measures, by_usual_device, device_of
 from workflow.runtime.errors import ReportingError
 
@@ -19,8 +20,7 @@ class Series:
 
     label: str
     variant: str
-    options: Mapping[str, Any]
-    """What else the definition says of it (`x`, `array`)."""
+    definition: SeriesDefinition
     behind: Sequence[EvaluatedRun]
     printed: Expected | None
     """The paper's number to mark, if any."""
@@ -53,16 +53,14 @@ class Panel:
         return [series for series in self.series if series.behind]
 
 
-def panels(
-    definition: Mapping[str, Any], expected: ExpectedValues, measures: Measures
-) -> list[Panel]:
+def panels(definition: Figure, expected: ExpectedValues, measures: Measures) -> list[Panel]:
     """Return a figure's panels with the runs behind each series.
 
     They are of one device, unless the figure says that any will do.
     """
     return [
         Panel(
-            str(panel["label"]),
+            panel["label"],
             [
                 _series(
                     one,
@@ -78,13 +76,13 @@ def panels(
 
 
 def _series(
-    told: Mapping[str, Any], runs: list[EvaluatedRun], expected: ExpectedValues, any_device: bool
+    told: SeriesDefinition, runs: list[EvaluatedRun], expected: ExpectedValues, any_device: bool
 ) -> Series:
     behind, left_out = (runs, []) if any_device else by_usual_device(runs)
     return Series(
-        str(told["label"]),
-        str(told["variant"]),
-        {name: value for name, value in told.items() if name in ("x", "array")},
+        told["label"],
+        told["variant"],
+        told,
         behind,
         expected.at(told["printed"], told["printed"]["metric"]) if "printed" in told else None,
         left_out,

@@ -1,6 +1,6 @@
 """Our value over the runs of a cell, and its spread over runs, outcomes or examples."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from workflow.definitions.tables import Metric
@@ -46,7 +46,7 @@ def over_runs(ours: Ours) -> Spread:
     return _spread(ours, "runs", ours.std, ours.runs, ends)
 
 
-def over_outcomes(metric: Mapping[str, Any], ours: Ours, behind: Sequence[EvaluatedRun]) -> Spread:
+def over_outcomes(metric: Metric, ours: Ours, behind: Sequence[EvaluatedRun]) -> Spread:
     """Return the spread of a proportion: no deviation, and its exact interval from one run on.
 
     Raises ReportingError when the measure of a run is neither 0 nor 1.

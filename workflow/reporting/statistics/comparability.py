@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from workflow.definitions.experiments import ScaleName
+from workflow.definitions.values import Condition
 from workflow.reporting.measures import EvaluatedRun
 
 
@@ -23,7 +24,7 @@ def hindrances_of_scale(scale: str) -> list[str]:
 
 
 def hindrances(
-    scale: str, conditions: Sequence[Mapping[str, Any]], measures: Sequence[EvaluatedRun]
+    scale: str, conditions: Sequence[Condition], measures: Sequence[EvaluatedRun]
 ) -> list[str]:
     """Return the reasons why these measures can't be compared with the paper; empty if they can.
 
@@ -34,13 +35,14 @@ def hindrances(
     if any(not measure.provenance for measure in measures):
         reasons.append("a run's run.json is missing, so its settings are unknown")
     for condition in conditions:
-        if any(_applies(condition["when"], measure) for measure in measures):
-            reasons.append(str(condition["because"]))
+        if any(_applies(condition, measure) for measure in measures):
+            reasons.append(condition["because"])
     return reasons
 
 
-def _applies(when: Mapping[str, Any], measure: EvaluatedRun) -> bool:
-    return all(_matches(wanted, measure.setting(key)) for key, wanted in when.items())
+def _applies(condition: Condition, measure: EvaluatedRun) -> bool:
+    wanted = condition["when"].items()
+    return all(_matches(value, measure.setting(key)) for key, value in wanted)
 
 
 def _matches(wanted: Any, value: Any) -> bool:

@@ -6,11 +6,12 @@ more easily than a stable one.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from workflow.definitions.expected import Printed
+from workflow.definitions.tables import Rule
 
 ComparedWord = Literal["reproduced", "within, one seed", "within, seeds apart", "near", "differs"]
 Word = Literal[ComparedWord, "wide tolerance", "second reading", "not comparable", "not run"]
@@ -75,11 +76,12 @@ class Tolerance:
     """Whether nearly any run meets it, whatever the numbers are."""
 
     @classmethod
-    def of(cls, rule: Mapping[str, Any], row: str = "") -> "Tolerance":
+    def of(cls, rule: Rule, row: str = "") -> "Tolerance":
         """Read a rule of `tables.yaml`, as it is for a row; what is for people is left."""
         seed_std = rule.get("by_row", {}).get(row, rule["seed_std"])
-        known = {one.name for one in fields(cls)} & set(rule)
-        return cls(**{**{name: rule[name] for name in known}, "seed_std": seed_std})
+        names = {one.name for one in fields(cls)}
+        known: Any = {name: value for name, value in rule.items() if name in names}
+        return cls(**{**known, "seed_std": seed_std})
 
     def width(self, ours: Ours, printed: Printed) -> float:
         """Return the largest difference that still counts as reproduced.
