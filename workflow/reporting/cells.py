@@ -8,60 +8,157 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import starmap
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, cast, get_type_hints
 
 import pandas as pd
 
+from workflow.datasets.kinds.recipe import Recipe
+from workflow.definitions.tables import MetricTolerance
 from workflow.files import csv_text, read_csv, read_sidecar
 
-Cell = Mapping[str, Any]
-"""A row of the frame, by column."""
 IDENTITY = ("source", "row", "column", "metric", "spread_over")
 """What tells a cell from all others of its table."""
 NUMBERS = ("expected_std", "mean", "std", "ci_low", "ci_high")
 """Columns whose numbers are rounded where a cell is made."""
-WRITTEN: Mapping[str, Any] = {
-    **dict.fromkeys(("paper", "source", "table", "row", "column", "metric", "unit"), str),
-    **{"statistic": str, "spread_over": str},
-    **{"expected": str, "expected_std": float | None, "flag": str},
-    **{"mean": float | str | None, "std": float | None, "n": int | None},
-    **{"ci_low": float | None, "ci_high": float | None, "verdict": str, "note": str},
-}
-"""The columns of a table's CSV, with the types of their values.
 
-source: key of the paper that prints the number.
-row, column: as a reader sees them; a row with its group.
-statistic: what `mean` is: `mean`, `max` (the best of the runs) or `single`.
-spread_over: what `std`, `n` and the interval are over: `runs` or `examples`.
-expected, expected_std: as printed; nothing where the paper prints nothing.
-mean: of ours; a text, such as a list of words, is shown and not scored.
-"""
-BEHIND: Mapping[str, Any] = {
-    **{"measure": str, "corpus": str | None, "difference": str | None},
-    **dict.fromkeys(("seeds", "runs", "measures", "partners"), list),
-    **{"formerly": str, "between": list, "impossible": list, "diverged": list},
-    **{"because": str, "failed": str, "overlaid": dict, "other_devices": list},
-}
-"""What the sidecar says of each cell beside its `IDENTITY`, with the types.
 
-measure: `evaluator.metric`.
-corpus: in a table of corpora, the digest of the data.
-difference: of an overlay's value to that of the scale that it stands on.
-seeds, runs, measures: of the runs behind it: their seeds, identities and files.
-partners: the runs whose records were read, as `<experiment>/<variant>/seed-<n>`.
-formerly: the verdict by the tolerance before, where it was another.
-between: the values at the checkpoints before and at a crossing, where it is read at one.
-impossible, diverged: a sentence on each run whose value is left out, or whose loss rose.
-because, failed: why it differs, and why its runs failed.
-overlaid: before and after by setting that an overlay changes.
-other_devices: what runs of other devices have.
-"""
-SCHEMA: Mapping[str, Any] = {**WRITTEN, **BEHIND}
-"""The columns of the frame in their order."""
+class WrittenCell(TypedDict):
+    """The columns of a table's CSV."""
+
+    paper: str
+    source: str
+    """Key of the paper that prints the number."""
+    table: str
+    row: str
+    """As a reader sees it, with its group; so is `column`."""
+    column: str
+    metric: str
+    unit: str
+    statistic: str
+    """What `mean` is: `mean`, `max` (the best of the runs) or `single`."""
+    spread_over: str
+    """What `std`, `n` and the interval are over: `runs` or `examples`."""
+    expected: str
+    """As printed, as `expected_std` is; nothing where the paper prints nothing."""
+    expected_std: float | None
+    flag: str
+    mean: float | str | None
+    """Of ours; a text, such as a list of words, is shown and not scored."""
+    std: float | None
+    n: int | None
+    ci_low: float | None
+    ci_high: float | None
+    verdict: str
+    note: str
+
+
+class OtherDevice(TypedDict):
+    """What runs of another device than a cell's have."""
+
+    device: str
+    mean: float
+    n: int
+    difference: float
+    runs: list[str]
+    measures: list[str]
+
+
+class Cell(WrittenCell):
+    """A row of the frame, by column; the sidecar says of it what the CSV does not."""
+
+    measure: str
+    """`evaluator.metric`."""
+    corpus: str | None
+    """In a table of corpora, the digest of the data."""
+    difference: str | None
+    """Of an overlay's value to that of the scale that it stands on."""
+    seeds: list[int]
+    """Of the runs behind it, as `runs` are their identities and `measures` their files."""
+    runs: list[str]
+    measures: list[str]
+    partners: list[str]
+    """The runs whose records were read, as `<experiment>/<variant>/seed-<n>`."""
+    formerly: str
+    """The verdict by the tolerance before, where it was another."""
+    between: list[float]
+    """The values at the checkpoints before and at a crossing, where it is read at one."""
+    impossible: list[str]
+    """A sentence on each run whose value is left out; `diverged`, on each whose loss rose."""
+    diverged: list[str]
+    because: str
+    """Why it differs, as `failed` says why its runs failed."""
+    failed: str
+    overlaid: dict[str, list[Any]]
+    """Before and after by setting that an overlay changes."""
+    other_devices: list[OtherDevice]
+
+
+WRITTEN = tuple(get_type_hints(WrittenCell))
+SCHEMA = get_type_hints(Cell)
+"""The columns of the frame in their order, with the types of their values."""
+BEHIND = tuple(name for name in SCHEMA if name not in WRITTEN)
 OF_RUNS = (*IDENTITY, "measure", "difference", "seeds", "runs", "measures", "partners")
 OF_CORPORA = (*IDENTITY[:-1], "corpus", "difference")
 """What the sidecar says of every cell; other columns of `BEHIND` stand there if they have any."""
-_EMPTY = {name: None if isinstance(None, kind) else kind for name, kind in SCHEMA.items()}
+_KINDS = {name: getattr(kind, "__origin__", kind) for name, kind in SCHEMA.items()}
+_EMPTY = {name: None if isinstance(None, kind) else kind for name, kind in _KINDS.items()}
+
+
+class RunOrigin(TypedDict, total=False):
+    """Where a run behind a table, a figure or a claim comes from."""
+
+    experiment: str
+    variant: str
+    seed: int
+    scale: str
+    data: str | None
+    """The digest."""
+    precision: str | None
+    code: str | None
+    commit: str | None
+    dirty: bool | None
+    torch: str | None
+    cuda: str | None
+    python: str | None
+    cpu: str | None
+    device: str | None
+    finished: str | None
+    earlier: str
+    """What is to be said of the code that trained it, if anything."""
+
+
+class Facts(TypedDict, total=False):
+    """What a table says of a corpus; or its `recipe` and why it is `missing`."""
+
+    recipe: Recipe | None
+    form: str
+    digest: str
+    splits: dict[str, dict[str, int]]
+    vocabulary_size: int
+    vocabulary_sizes: dict[str, int]
+    """By side; some corpora alone have them."""
+    statistics: dict[str, object]
+    missing: str
+    stated: Recipe
+    """The recipe in whose place an overlay puts this one."""
+
+
+class TableAbout(TypedDict, total=False):
+    """What the sidecar says of a table as a whole."""
+
+    schema: int
+    paper: str
+    table: str
+    scale: str
+    base: str | None
+    """The scale that an overlay's differences are to."""
+    repeats: str | None
+    tolerances: dict[str, MetricTolerance]
+    """By metric."""
+    runs: dict[str, RunOrigin]
+    """By identity."""
+    corpora: dict[str, Facts]
+    """By row, in the place of runs."""
 
 
 @dataclass(frozen=True)
@@ -70,14 +167,13 @@ class LongForm:
 
     cells: pd.DataFrame
     """With the columns of `SCHEMA`."""
-    about: Mapping[str, Any]
-    """What the sidecar says of the table as a whole."""
+    about: TableAbout
 
 
-def record(**columns: Any) -> dict[str, Any]:
+def record(**columns: Any) -> Cell:
     """Return a row of the frame: numbers are rounded, columns that are not given are empty."""
     row = {name: empty() if empty else None for name, empty in _EMPTY.items()} | columns
-    return row | {name: six_digits(row[name]) for name in NUMBERS}
+    return cast(Cell, row | {name: six_digits(row[name]) for name in NUMBERS})
 
 
 def frame(records: Iterable[Cell]) -> pd.DataFrame:
@@ -86,26 +182,26 @@ def frame(records: Iterable[Cell]) -> pd.DataFrame:
     for row in rows:
         if row.keys() != SCHEMA.keys():
             raise TypeError(f"columns of a cell: {', '.join(row)}; expected {', '.join(SCHEMA)}")
-        for name, kind in SCHEMA.items():
-            if not isinstance(row[name], kind):
-                raise TypeError(f"{name} of a cell is {row[name]!r}; expected {kind}")
+        for name, value in row.items():
+            if not isinstance(value, _KINDS[name]):
+                raise TypeError(f"{name} of a cell is {value!r}; expected {SCHEMA[name]}")
     return pd.DataFrame(rows, columns=[*SCHEMA], dtype=object)
 
 
-def records(cells: pd.DataFrame) -> list[dict[str, Any]]:
+def records(cells: pd.DataFrame) -> list[Cell]:
     """Return the rows of a frame, each by column."""
-    return [dict(zip(cells.columns, row, strict=True)) for row in cells.to_numpy().tolist()]
+    rows = cells.to_numpy().tolist()
+    return cast(list[Cell], [dict(zip(cells.columns, row, strict=True)) for row in rows])
 
 
 def key_of(cell: Cell) -> tuple[str, ...]:
     """Return what tells a cell from all others of its table."""
-    return tuple(cell[name] for name in IDENTITY)
+    return tuple(str(value) for name, value in cell.items() if name in IDENTITY)
 
 
 def csv_of(cells: pd.DataFrame) -> str:
     """Return the cells of a table as CSV text, a value that is missing as an empty one."""
-    rows = records(cells[[*WRITTEN]])
-    return csv_text([*WRITTEN], ({name: text(it[name]) for name in WRITTEN} for it in rows))
+    return csv_text(WRITTEN, records(cells[[*WRITTEN]].map(text)))
 
 
 def sidecar_of(table: LongForm) -> dict[str, Any]:
@@ -113,9 +209,9 @@ def sidecar_of(table: LongForm) -> dict[str, Any]:
     always = OF_CORPORA if "corpora" in table.about else OF_RUNS
     entries = [
         {
-            name: cell[name]
-            for name in (*IDENTITY, *BEHIND)
-            if name in always or (name in BEHIND and cell[name])
+            name: value
+            for name, value in cell.items()
+            if name in always or (name in BEHIND and value)
         }
         for cell in records(table.cells)
     ]
@@ -131,12 +227,14 @@ def read_table(path: Path) -> LongForm:
     about = read_sidecar(path)
     entries = about.pop("cells")
     del about["files"]
-    return LongForm(frame(starmap(_read, zip(lines, entries, strict=True))), about)
+    return LongForm(
+        frame(starmap(_read, zip(lines, entries, strict=True))), cast(TableAbout, about)
+    )
 
 
-def _read(line: Mapping[str, str], entry: Mapping[str, Any]) -> dict[str, Any]:
+def _read(line: Mapping[str, str], entry: Cell) -> Cell:
     n = int(line["n"]) if line.get("n") else None
-    behind = {name: entry[name] for name in BEHIND if name in entry}
+    behind = {name: value for name, value in entry.items() if name in BEHIND}
     return record(**{**line, "n": n, **behind})
 
 

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from workflow import ROOT
 from workflow.definitions.tables import Metric
@@ -20,6 +20,7 @@ from workflow.planning.equivalents import (
     worst,
 )
 from workflow.reporting.bounds import beyond
+from workflow.reporting.cells import RunOrigin
 from workflow.runtime.errors import ReportingError
 
 RunRecord = Mapping[str, Any]
@@ -423,7 +424,7 @@ def crossed(behind: Iterable[tuple[EvaluatedRun, str]]) -> bool:
     return any(count > 1 for each in counts for count in each.values())
 
 
-def provenance(measure: EvaluatedRun) -> dict[str, Any]:
+def provenance(measure: EvaluatedRun) -> RunOrigin:
     """Return where a run comes from: its labels, code, data, commit and hardware.
 
     With `earlier`, where there is anything to say of that.
@@ -437,7 +438,8 @@ def provenance(measure: EvaluatedRun) -> dict[str, Any]:
         "precision": spec.get("training", {}).get("precision"),
     }
     mark = {"earlier": said} if (said := earlier(run)) else {}
-    return {**labels, **settings, **{name: run.get(name) for name in known}, **mark}
+    origin = {**labels, **settings, **{name: run.get(name) for name in known}, **mark}
+    return cast(RunOrigin, origin)
 
 
 def ran(run: RunRecord) -> set[str]:

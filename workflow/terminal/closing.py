@@ -9,7 +9,7 @@ from workflow.definitions.paper import Paper
 from workflow.definitions.references import key_of
 from workflow.planning.plan import Plan
 from workflow.planning.targets import Targets
-from workflow.reporting.cells import read_table, records
+from workflow.reporting.cells import read_table
 from workflow.reporting.claims.judged import JudgedClaim, claims_in
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.tables.corpus_tables import definitions_of
@@ -81,8 +81,8 @@ def first_rows(plan: Plan, csv: Path) -> list[str]:
     folder = table.about["paper"]
     paper = Paper(folder, plan.papers, plan.mechanisms, plan.own_tables.get(folder, {}))
     definitions, name = definitions_of(paper, table), table.about["table"]
-    cells = records(grid(definitions, name, table).texts)
-    cells = [one for one in cells if one["ours"] not in ("", MISSING, NOT_RUN)]
+    lines = grid(definitions, name, table).lines
+    cells = [one for _, line in lines for one in line if one["ours"] not in ("", MISSING, NOT_RUN)]
     cells.sort(key=lambda one: not one["paper"])
     rows = [
         (

@@ -4,14 +4,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 
 from workflow.definitions.paper import Paper
 from workflow.definitions.references import key_of
 from workflow.files import read_json
-from workflow.reporting.cells import value_of
+from workflow.reporting.cells import RunOrigin, value_of
 from workflow.reporting.claims.caveats import Caveats
 from workflow.reporting.claims.judged import JudgedClaim, read_claims
 from workflow.reporting.claims.markdown import counted, difference, sides
@@ -71,7 +70,7 @@ def _shown(
     paper: str,
     claim: JudgedClaim,
     short: str,
-    runs: Mapping[str, Mapping[str, Any]],
+    runs: Mapping[str, RunOrigin],
     caveats: Sequence[str],
 ) -> ShownClaim:
     return ShownClaim(

@@ -14,6 +14,7 @@ from workflow.definitions.paper import PAPERS
 from workflow.files import read_json
 from workflow.planning.experiments import Experiment, load_experiments
 from workflow.planning.settings import recipe
+from workflow.reporting.cells import RunOrigin
 from workflow.reporting.command_lines import command, measures
 from workflow.reporting.measures import RunRecord, earlier
 from workflow.reporting.page.charts import ChartLine, chart
@@ -67,7 +68,7 @@ def variant_address(experiment: str, variant: str) -> str:
     return f"run/{experiment}/{variant}"
 
 
-def addresses(identities: Iterable[str], runs: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def addresses(identities: Iterable[str], runs: Mapping[str, RunOrigin]) -> list[str]:
     """Return where the page tells of the variants of some runs, each once.
 
     `runs` has experiment and variant of each identity.

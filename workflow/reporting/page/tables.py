@@ -2,17 +2,72 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import pandas as pd
 
 from workflow.definitions.cells import row_name
-from workflow.definitions.tables import Tables
-from workflow.reporting.cells import Cell, LongForm, records, text
+from workflow.definitions.tables import Metric, Tables
+from workflow.reporting.cells import Cell, LongForm, RunOrigin, records, text
 from workflow.reporting.page.marks import Mark
 from workflow.reporting.page.runs import addresses
 from workflow.reporting.tables import layout
 from workflow.reporting.tables.names import number_of
+
+
+class PlacedCell(Cell):
+    """A cell with its address."""
+
+    place: str
+    """`<paper>/<table>/<row>/<column>`; behind it each of its numbers has its metric."""
+
+
+class ShownCell(NamedTuple):
+    """What is shown of a row in a column."""
+
+    address: str
+    ours: str
+    paper: str
+    marks: list[Mark]
+    link: str
+    """To the entry of its runs, else to its first number in full."""
+    runs: list[str]
+    """Their entries."""
+    seeds: list[int]
+
+
+class ShownRow(NamedTuple):
+    """A row of which anything was run."""
+
+    labels: tuple[str, ...]
+    cells: list[ShownCell | None]
+    """None where there is no such cell."""
+    words: str
+    """Of its verdicts, for the search."""
+    quoted: bool
+    """Whether all that it shows is."""
+
+
+class ShownLine(NamedTuple):
+    """A number in full, as texts."""
+
+    address: str
+    """Nothing where another line of the same metric has it."""
+    cell: str
+    """The address of the one that shows it."""
+    row: str
+    column: str
+    metric: str
+    ours: str
+    spread: str
+    counted: str
+    """Over how many runs or examples."""
+    interval: str
+    paper: str
+    mark: Mark | None
+    why: str
+    beside: list[str]
+    """The variants whose records were read for it."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +86,8 @@ class ShownTable:
     """The key of the paper that it is of."""
     labels: Sequence[str]
     columns: Sequence[str]
-    rows: Sequence[Mapping[str, Any]]
-    """See `_rows`."""
-    lines: Sequence[Mapping[str, Any]]
-    """See `_lines`."""
+    rows: Sequence[ShownRow]
+    lines: Sequence[ShownLine]
     notes: Sequence[str]
     identities: Collection[str]
     """Of all runs behind it."""
@@ -46,7 +99,7 @@ def shown(paper: str, definitions: Tables, name: str, table: LongForm) -> ShownT
     address, runs = f"{paper}/{name}", table.about.get("runs", {})
     rows = {row_name(row): row["id"] for row in definition["rows"]}
     columns = {str(column["label"]): column["id"] for column in definition["columns"]}
-    cells = [
+    cells: list[PlacedCell] = [
         {**cell, "place": f"{address}/{rows[cell['row']]}/{columns[cell['column']]}"}
         for cell in records(table.cells)
     ]
@@ -68,24 +121,17 @@ def shown(paper: str, definitions: Tables, name: str, table: LongForm) -> ShownT
 
 
 def _rows(
-    metrics: Mapping[str, Any],
+    metrics: Mapping[str, Metric],
     grid: layout.Grid,
-    cells: Iterable[Cell],
-    runs: Mapping[str, Mapping[str, Any]],
-) -> Iterator[dict[str, Any]]:
-    """Yield the rows of which anything was run.
-
-    Each has its `labels`, its `cells`, None where there is no such cell, for the search the
-    `words` of its verdicts, and whether all that it shows is `quoted`. A cell has the texts `ours`
-    and `paper`; its `marks`; its `address`, `<paper>/<table>/<row>/<column>`, of each of its
-    numbers the metric follows; a `link` to the entry of its runs, else to its first number in full;
-    the entries of its `runs`; its `seeds`.
-    """
-    here: dict[tuple[str, str], list[Cell]] = {}
+    cells: Iterable[PlacedCell],
+    runs: Mapping[str, RunOrigin],
+) -> Iterator[ShownRow]:
+    """Yield the rows of which anything was run."""
+    here: dict[tuple[str, str], list[PlacedCell]] = {}
     for cell in cells:
         here.setdefault((cell["row"], cell["column"]), []).append(cell)
     for labels, texts in grid.lines:
-        row: list[dict[str, Any] | None] = []
+        row: list[ShownCell | None] = []
         for shown in texts:
             behind = here.get((shown["row"], shown["column"]))
             if not behind:
@@ -94,22 +140,22 @@ def _rows(
             place = behind[0]["place"]
             linked = addresses((run for cell in behind for run in cell["runs"]), runs)
             row.append(
-                {
-                    "address": place,
-                    "ours": shown["ours"],
-                    "paper": shown["paper"],
-                    "marks": _marks(metrics, behind),
-                    "link": linked[0] if linked else f"{place}/{behind[0]['metric']}",
-                    "runs": linked,
-                    "seeds": sorted({seed for cell in behind for seed in cell["seeds"]}),
-                }
+                ShownCell(
+                    address=place,
+                    ours=shown["ours"],
+                    paper=shown["paper"],
+                    marks=_marks(metrics, behind),
+                    link=linked[0] if linked else f"{place}/{behind[0]['metric']}",
+                    runs=linked,
+                    seeds=sorted({seed for cell in behind for seed in cell["seeds"]}),
+                )
             )
-        words = dict.fromkeys(mark.word for cell in row if cell for mark in cell["marks"])
-        quoted = "quoted" in words and not any(cell["runs"] for cell in row if cell)
-        yield {"labels": labels, "cells": row, "words": "|".join(words), "quoted": quoted}
+        words = dict.fromkeys(mark.word for one in row if one for mark in one.marks)
+        quoted = "quoted" in words and not any(one.runs for one in row if one)
+        yield ShownRow(labels, row, "|".join(words), quoted)
 
 
-def _marks(metrics: Mapping[str, Any], behind: Iterable[Cell]) -> list[Mark]:
+def _marks(metrics: Mapping[str, Metric], behind: Iterable[Cell]) -> list[Mark]:
     """Return a cell's verdicts, one of all its numbers where they are the same."""
     judged = [
         Mark(cell["verdict"], metrics[cell["metric"]]["label"], cell["formerly"])
@@ -120,12 +166,8 @@ def _marks(metrics: Mapping[str, Any], behind: Iterable[Cell]) -> list[Mark]:
     return [Mark(word, former=former) for word, former in alike] if len(alike) == 1 else judged
 
 
-def _lines(metrics: Mapping[str, Any], cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
-    """Yield the numbers in full, as texts.
-
-    Each has its `address`, nothing where another line of the same metric has it, and that of the
-    `cell` that shows it; and `beside`, the variants whose records were read for it.
-    """
+def _lines(metrics: Mapping[str, Metric], cells: Sequence[PlacedCell]) -> Iterator[ShownLine]:
+    """Yield the numbers in full."""
     addressed = set()
     spreads: dict[str, set[str]] = {}
     for cell in cells:
@@ -136,21 +178,21 @@ def _lines(metrics: Mapping[str, Any], cells: Sequence[Cell]) -> Iterator[dict[s
         unit = f" ({unit})" if unit and unit != metric else ""
         several = len(spreads[own]) > 1
         known = cell["ci_low"] is not None and cell["ci_high"] is not None
-        yield {
-            "address": "" if own in addressed else own,
-            "cell": cell["place"],
-            "row": cell["row"],
-            "column": cell["column"],
-            "metric": f"{metric}{unit}" + (f", over {over}" if several else ""),
-            "ours": text(cell["mean"]),
-            "spread": f"{text(cell['std'])} over {over}" if cell["std"] is not None else "",
-            "n": text(cell["n"]),
-            "interval": f"{text(cell['ci_low'])} to {text(cell['ci_high'])}" if known else "",
-            "paper": f"{cell['expected']} ({cell['source']})" if cell["expected"] else "",
-            "mark": Mark(cell["verdict"], former=cell["formerly"]) if cell["expected"] else None,
-            "why": cell["note"],
-            "beside": [*dict.fromkeys(run.rpartition("/")[0] for run in cell["partners"])],
-        }
+        yield ShownLine(
+            address="" if own in addressed else own,
+            cell=cell["place"],
+            row=cell["row"],
+            column=cell["column"],
+            metric=f"{metric}{unit}" + (f", over {over}" if several else ""),
+            ours=text(cell["mean"]),
+            spread=f"{text(cell['std'])} over {over}" if cell["std"] is not None else "",
+            counted=text(cell["n"]),
+            interval=f"{text(cell['ci_low'])} to {text(cell['ci_high'])}" if known else "",
+            paper=f"{cell['expected']} ({cell['source']})" if cell["expected"] else "",
+            mark=Mark(cell["verdict"], former=cell["formerly"]) if cell["expected"] else None,
+            why=cell["note"],
+            beside=[*dict.fromkeys(run.rpartition("/")[0] for run in cell["partners"])],
+        )
         addressed.add(own)
 
 

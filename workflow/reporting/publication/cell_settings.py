@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from workflow.definitions.cells import behind_cell, cells, row_name
+from workflow.definitions.corpora import CorpusRow
 from workflow.definitions.paper import PAPERS, Paper
 from workflow.files import read_sidecar
 from workflow.planning.departures import AtHand, Departures
-from workflow.reporting.cells import Cell
+from workflow.reporting.cells import Cell, TableAbout
 from workflow.reporting.statistics.comparability import base_scale
 
 GPU, UNDONE = "needs a GPU", "not done"
@@ -31,14 +31,14 @@ class CellSettings:
         facts = [one for path in tables for one in read_sidecar(path).get("corpora", {}).values()]
         self.described = [one["recipe"] for one in facts if "missing" not in one]
 
-    def shorter(self, about: Mapping[str, Any], cell: Cell) -> bool:
+    def shorter(self, about: TableAbout, cell: Cell) -> bool:
         """Return whether a cell's run was trained for less than the paper's."""
         if "corpora" in about:
             return False
         experiment, variant = _behind(about, cell)
         return self.departures.of(experiment, [variant]) == "shorter"
 
-    def lacking(self, about: Mapping[str, Any], cell: Cell) -> str:
+    def lacking(self, about: TableAbout, cell: Cell) -> str:
         """Return why a cell was not run, one of `REASONS`."""
         if cell["unit"].endswith("/s"):  # Speeds are of the paper's hardware.
             return GPU
@@ -48,7 +48,7 @@ class CellSettings:
         experiment, variant = _behind(about, cell)
         return BY_DATA[self.departures.at_hand(experiment, variant, self.described)]
 
-    def _of_corpus(self, row: Mapping[str, Any]) -> AtHand:
+    def _of_corpus(self, row: CorpusRow) -> AtHand:
         if "like" in row:
             like = row["like"]
             return self.departures.at_hand(like["experiment"], like["variant"], self.described)
@@ -56,7 +56,7 @@ class CellSettings:
         return "whole" if row["data"]["dataset"] in known else "absent"
 
 
-def _behind(about: Mapping[str, Any], cell: Cell) -> tuple[str, str]:
+def _behind(about: TableAbout, cell: Cell) -> tuple[str, str]:
     """Return experiment and variant behind a cell of a table."""
     return _variants(about["paper"], about["table"])[cell["row"], cell["column"]]
 
@@ -72,7 +72,7 @@ def _variants(paper: str, table: str) -> dict[tuple[str, str], tuple[str, str]]:
 
 
 @cache
-def _corpora(paper: str, table: str) -> dict[str, Mapping[str, Any]]:
+def _corpora(paper: str, table: str) -> dict[str, CorpusRow]:
     """Return what a table says of each corpus, by its row's label."""
     rows = Paper(paper).definition("corpora", table)["rows"]
     return {str(row["label"]): row for row in rows}

@@ -4,26 +4,32 @@ Comparisons of trained models are counted apart from those of data and baselines
 show one measurement: it counts once, by its worst verdict.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import get_type_hints
 
 import pandas as pd
 
-from workflow.reporting.cells import SCHEMA, Cell, read_table, records
+from workflow.reporting.cells import Cell, TableAbout, read_table, records
 from workflow.reporting.publication.cell_settings import CellSettings
 from workflow.reporting.statistics.verdict import COMPARED, WORDS
 
 RANKED = ("not run", "not comparable", "second reading", "wide tolerance", *COMPARED)
-COLUMNS = (*SCHEMA, "trained", "measurement", "shorter", "lacking", "path")
-"""Of `comparisons`: those of a cell, and more.
 
-trained: whether it depends on a training; sizes and untrained baselines do not.
-measurement: what was measured, see `measurement`; of data and what was not run None.
-shorter: whether it was trained for less than the paper's.
-lacking: why it was not run, one of `settings.REASONS`.
-path: of the table.
-"""
+
+class Comparison(Cell):
+    """A row of `comparisons`: a cell beside a printed number."""
+
+    trained: bool
+    """Whether it depends on a training; sizes and untrained baselines do not."""
+    measurement: Hashable
+    """What was measured, see `measurement`; of data and what was not run None."""
+    shorter: bool
+    """Whether it was trained for less than the paper's."""
+    lacking: str
+    """Why it was not run, one of `cell_settings.REASONS`."""
+    path: Path
+    """Of the table."""
 
 
 def comparisons(tables: Iterable[Path], settings: CellSettings | None = None) -> pd.DataFrame:
@@ -32,9 +38,9 @@ def comparisons(tables: Iterable[Path], settings: CellSettings | None = None) ->
     `settings` tells of each how it was trained, or why it was not.
 
     Returns:
-        A row a number of ours beside a printed one, with the columns `COLUMNS`.
+        A row a `Comparison`.
     """
-    compared: list[dict[str, Any]] = []
+    compared: list[Comparison] = []
     for path in tables:
         table = read_table(path)
         if table.about.get("repeats"):
@@ -44,14 +50,14 @@ def comparisons(tables: Iterable[Path], settings: CellSettings | None = None) ->
                 **cell,
                 "trained": trained(table.about, cell["metric"]),
                 "measurement": measurement(table.about, cell),
-                "shorter": False,
-                "lacking": "",
+                "shorter": bool(settings and run and settings.shorter(table.about, cell)),
+                "lacking": "" if run or not settings else settings.lacking(table.about, cell),
                 "path": path,
-                **(_setting(settings, table.about, cell) if settings else {}),
             }
             for cell in records(_compared(table.cells))
+            for run in [cell["verdict"] != "not run"]
         ]
-    return pd.DataFrame(compared, columns=[*COLUMNS], dtype=object)
+    return pd.DataFrame(compared, columns=[*get_type_hints(Comparison)], dtype=object)
 
 
 def _compared(cells: pd.DataFrame) -> pd.DataFrame:
@@ -63,13 +69,7 @@ def _compared(cells: pd.DataFrame) -> pd.DataFrame:
     return cells[(cells["expected"] != "") & cells["verdict"].isin(WORDS) & ~again]
 
 
-def _setting(settings: CellSettings, about: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
-    if cell["verdict"] == "not run":
-        return {"lacking": settings.lacking(about, cell)}
-    return {"shorter": settings.shorter(about, cell)}
-
-
-def measurement(about: Mapping[str, Any], cell: Cell) -> Hashable:
+def measurement(about: TableAbout, cell: Cell) -> Hashable:
     """Return what tells a cell's measurement from others: runs, quantity and value; None of data.
 
     One quantity may be measured by several evaluators, in one table as a fraction and in percent in
@@ -77,7 +77,8 @@ def measurement(about: Mapping[str, Any], cell: Cell) -> Hashable:
     """
     if not cell["runs"]:
         return None
-    full, value = about["tolerances"].get(cell["metric"], {}).get("full", 1), cell["mean"]
+    rule, value = about["tolerances"].get(cell["metric"]), cell["mean"]
+    full = rule.get("full", 1) if rule else 1
     shown = f"{value / full:.5g}" if isinstance(value, float) else value
     return (*cell["runs"], cell["measure"].partition(".")[2], shown)
 
@@ -97,7 +98,7 @@ def counts(words: pd.Series, columns: Sequence[str]) -> tuple[str, ...]:
     return tuple(map(str, (len(words), *each)))
 
 
-def trained(about: Mapping[str, Any], metric: str) -> bool:
+def trained(about: TableAbout, metric: str) -> bool:
     """Return whether a table's metric depends on a training, as its tolerance says."""
-    rule = about["tolerances"].get(metric, {})
-    return "corpora" not in about and rule.get("seed_std") != 0
+    rule = about["tolerances"].get(metric)
+    return "corpora" not in about and not (rule and rule["seed_std"] == 0)

@@ -1,14 +1,14 @@
 """The numbers of ours that differ from printed ones, each with its cause."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
 from workflow.reporting.cells import records
 from workflow.reporting.prose import shortened
 from workflow.reporting.publication.cell_settings import CellSettings
-from workflow.reporting.publication.counting import comparisons, once
+from workflow.reporting.publication.counting import Comparison, comparisons, once
 from workflow.reporting.publication.places import page_of, title_of
 
 WORDS = 40
@@ -32,11 +32,11 @@ def numbers(folder: Path) -> list[dict[str, Any]]:
             "why": shortened(number["because"] or "No cause is known.", WORDS)[0],
             "ours": _ours(number["mean"], number["std"], number["expected"]),
         }
-        for number in records(differing(folder))
+        for number in cast(list[Comparison], records(differing(folder)))
     ]
 
 
-def _ours(mean: float | str, std: float | None, expected: str) -> str:
+def _ours(mean: float | str | None, std: float | None, expected: str) -> str:
     """Return our number and its deviation over runs, with the digits of the printed one."""
     if not isinstance(mean, float):
         return str(mean)

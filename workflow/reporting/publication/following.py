@@ -1,11 +1,10 @@
 """How a reader follows a published number to the trainings behind it, shown by a real cell."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from workflow.files import SIDECARS
-from workflow.reporting.cells import Cell, read_table, records, text
+from workflow.reporting.cells import Cell, RunOrigin, read_table, records, text
 from workflow.reporting.page.templates import markdown
 from workflow.reporting.publication.counting import trained
 from workflow.reporting.publication.places import page_of, title_of
@@ -48,7 +47,7 @@ def _line(folder: Path, file: Path, key: str) -> str:
     return f"{file.as_posix()}#L{[*read_lines(folder / file)].index(key) + 1}"
 
 
-def _cells(folder: Path) -> Iterator[tuple[Path, Cell, Mapping[str, Any]]]:
+def _cells(folder: Path) -> Iterator[tuple[Path, Cell, RunOrigin]]:
     """Yield the cells of trained models beside a number: table, cell, first run."""
     for path in sorted((folder / "tables").glob("*/*.csv")):
         table = read_table(path)

@@ -1,7 +1,7 @@
 """Our value over the runs of a cell, and its spread over runs, outcomes or examples."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from workflow.definitions.tables import Metric
 from workflow.reporting.measures import EvaluatedRun, MetricValue
@@ -9,8 +9,18 @@ from workflow.reporting.statistics import intervals
 from workflow.reporting.statistics.verdict import Ours
 
 UNDEFINED = "undefined"
-Spread = dict[str, Any]
-"""The columns of a cell from `statistic` to `ci_high`, but for the printed ones."""
+
+
+class Spread(TypedDict):
+    """The columns of a cell from `statistic` to `ci_high`, but for the printed ones."""
+
+    statistic: str
+    spread_over: str
+    mean: float | str | None
+    std: float | None
+    n: int | None
+    ci_low: float | None
+    ci_high: float | None
 
 
 def ours_of(
@@ -77,8 +87,8 @@ def within(spread: Spread, low: float, high: float) -> Spread:
     """Return the same with an interval that ends where the value's bounds are."""
     if spread["ci_low"] is None or spread["ci_high"] is None:
         return spread
-    ends = {"ci_low": max(spread["ci_low"], low), "ci_high": min(spread["ci_high"], high)}
-    return {**spread, **ends}
+    low, high = max(spread["ci_low"], low), min(spread["ci_high"], high)
+    return {**spread, "ci_low": low, "ci_high": high}
 
 
 def _spread(
@@ -89,5 +99,12 @@ def _spread(
     ends: tuple[float, float] | None = None,
 ) -> Spread:
     low, high = ends or (None, None)
-    value = {"statistic": ours.statistic, "spread_over": over, "mean": ours.mean, "std": std}
-    return {**value, "n": n or None, "ci_low": low, "ci_high": high}
+    return {
+        "statistic": ours.statistic,
+        "spread_over": over,
+        "mean": ours.mean,
+        "std": std,
+        "n": n or None,
+        "ci_low": low,
+        "ci_high": high,
+    }

@@ -9,6 +9,7 @@ from typing import Any, cast
 from workflow.definitions import cells as needs
 from workflow.definitions.paper import Paper
 from workflow.definitions.tables import Column, Metric, Table, TableRow
+from workflow.reporting.cells import OtherDevice
 from workflow.reporting.measures import (
     EvaluatedRun,
     MetricValue,
@@ -111,9 +112,9 @@ def notes_on(
     ]
 
 
-def _on_other_devices(place: CellMetric) -> list[dict[str, Any]]:
+def _on_other_devices(place: CellMetric) -> list[OtherDevice]:
     """Return what runs of other devices than the cell's have, a device each."""
-    found = []
+    found: list[OtherDevice] = []
     values = _numbers(place.metric, place.behind)
     for device in dict.fromkeys(map(device_of, place.measured)):
         others = [run for run in place.timed if device_of(run) == device]

@@ -18,15 +18,13 @@ from workflow.definitions.corpora import CorpusRow, CorpusTable
 from workflow.definitions.expected import Expected
 from workflow.definitions.paper import Paper
 from workflow.definitions.tables import Tables
-from workflow.reporting.cells import LongForm, frame, record
+from workflow.reporting.cells import Facts, LongForm, TableAbout, frame, record
 from workflow.reporting.statistics.comparability import hindrances_of_scale
 from workflow.reporting.statistics.verdict import Verdict
 from workflow.reporting.tables.tabulating import write_table
 
 KEPT = ("digest", "splits", "vocabulary_size", "vocabulary_sizes", "statistics")
 """What a table needs of a manifest; the sizes by side stand in some alone."""
-Facts = Mapping[str, Any]
-"""`recipe`, `form` and what is KEPT of the manifest; or `recipe` and why it is `missing`."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +138,7 @@ def facts_of(recipe: Recipe, encoded: Path, fetched: Path) -> Facts:
         encoded: folder of its encoded data.
         fetched: folder of its dataset's fetched files, each with a record of its origin.
     """
-    manifest: Mapping[str, Any] = read_manifest(encoded)
+    manifest = read_manifest(encoded)
     names = files(recipe)["sources"]
     form = str(recipe.get("source", "official")) if names else "generated"
     form = "the user's own" if recipe["dataset"] in OWN else form
@@ -148,8 +146,8 @@ def facts_of(recipe: Recipe, encoded: Path, fetched: Path) -> Facts:
     kinds = {origin.kind for origin in read if origin}
     for kind in ("bundle", "manual"):
         form += f", {kind}" if kind in kinds else ""
-    kept = {name: manifest[name] for name in KEPT if name in manifest}
-    return {"recipe": dict(recipe), "form": form, **kept}
+    kept = {name: value for name, value in manifest.items() if name in KEPT}
+    return cast(Facts, {"recipe": dict(recipe), "form": form, **kept})
 
 
 def with_stated(facts: Facts, stated: Recipe | None) -> Facts:
@@ -166,7 +164,7 @@ def describe(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts], pr
 def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> LongForm:
     """Return the table in long form; `facts` are by row id."""
     definition = paper.definition("corpora", name)
-    about = {
+    about: TableAbout = {
         "schema": 1,
         "paper": paper.name,
         "table": name,

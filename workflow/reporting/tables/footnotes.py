@@ -2,12 +2,10 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
 
 import pandas as pd
 
-from workflow.reporting.cells import Cell, LongForm
-from workflow.reporting.measures import RunRecord
+from workflow.reporting.cells import Cell, LongForm, OtherDevice, RunOrigin
 
 NAMED = 8
 """So many rows with other numbers of runs are named; more are counted."""
@@ -60,12 +58,14 @@ def differing(cells: Iterable[Cell]) -> list[str]:
     ]
 
 
-def refused(cells: Iterable[Cell]) -> list[str]:
+def refused(cells: Collection[Cell]) -> list[str]:
     """Say which values are left out as impossible, and which trainings diverged, a line a run."""
+    impossible = [fault for cell in cells for fault in cell["impossible"]]
+    diverged = [fault for cell in cells for fault in cell["diverged"]]
     return [
         f"{about}{fault}."
-        for name, about in (("impossible", "Left out, as it is impossible: "), ("diverged", MARK))
-        for fault in dict.fromkeys(fault for cell in cells for fault in cell[name])
+        for about, faults in (("Left out, as it is impossible: ", impossible), (MARK, diverged))
+        for fault in dict.fromkeys(faults)
     ]
 
 
@@ -78,7 +78,7 @@ def failed(cells: Iterable[Cell]) -> list[str]:
     return [f"Failed ({'; '.join(dict.fromkeys(rows))}): {cause}" for cause, rows in causes.items()]
 
 
-def on_device(other: Mapping[str, Any]) -> str:
+def on_device(other: OtherDevice) -> str:
     """Say what runs of another device have; `other` is one of a cell's `other_devices`."""
     runs = f"{other['n']} run{'s' * (other['n'] != 1)}"
     return f"{other['mean']:.4g} ({other['difference']:+.2g}) over {runs} on {other['device']}"
@@ -100,7 +100,7 @@ def other_devices(cells: Iterable[Cell]) -> list[str]:
     return [f"No mean is over two devices, nor do rows of two compare. Other devices: {named}."]
 
 
-def trained_on(runs: Mapping[str, RunRecord]) -> str:
+def trained_on(runs: Mapping[str, RunOrigin]) -> str:
     """Say on what and in which precision the runs behind a table were trained."""
     kinds = Counter(
         f"{run['cpu'] if run['device'] == 'cpu' else run['device']} in {run['precision']}"
@@ -119,7 +119,8 @@ def behind(table: LongForm) -> str:
     said = [f"{few} seed{'s' * (few != '1')}"] if few and "runs" in table.about else []
     if table.cells["std"].notna().any():
         said.append("± standard deviation")
-    devices = {run["device"] for run in table.about.get("runs", {}).values()} - {None}
+    runs_of = table.about.get("runs", {}).values()
+    devices = {run["device"] for run in runs_of if run["device"]}
     return ", ".join(
         [*said, *([" and ".join(sorted(devices)).replace("cpu", "CPU")] if devices else [])]
     )

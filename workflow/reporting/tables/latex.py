@@ -10,12 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import ceil
-from typing import Any
 
 from workflow.definitions.tables import Tables
 from workflow.reporting.cells import LongForm
 from workflow.reporting.tables.footnotes import behind
-from workflow.reporting.tables.layout import MISSING, NO_ROW, NOT_RUN, Grid
+from workflow.reporting.tables.layout import MISSING, NO_ROW, NOT_RUN, CellTexts, Grid
 from workflow.reporting.tables.long_form import QUOTED
 from workflow.reporting.tables.tex_text import aligned, tex, width, wrapped
 
@@ -200,7 +199,7 @@ def _turned(shown: Grid) -> Tabular:
     return Tabular([Column("", {"": [*map(tex, shown.columns)]})], values)
 
 
-def _column(head: str, cells: Sequence[Mapping[str, Any]]) -> Column:
+def _column(head: str, cells: Sequence[CellTexts]) -> Column:
     """Return a column of values: ours with the marks of verdicts, and the paper's beside it."""
     marks = [_superscript(cell["marks"]) for cell in cells]
     ours = aligned([_ours(cell) for cell in cells], marks)
@@ -210,7 +209,7 @@ def _column(head: str, cells: Sequence[Mapping[str, Any]]) -> Column:
     return Column(tex(head), {"ours": ours, "paper": paper} if any(ours) else {"paper": paper})
 
 
-def _ours(cell: Mapping[str, Any]) -> str:
+def _ours(cell: CellTexts) -> str:
     """Return our value, nothing where nothing was run or the paper quotes."""
     absent = cell["ours"] == NOT_RUN or (QUOTED in cell["words"] and cell["ours"] == MISSING)
     return "" if absent else str(cell["ours"])

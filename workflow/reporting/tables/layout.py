@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from string import Formatter
-from typing import Any
+from typing import TypedDict, cast
 
 import pandas as pd
 
@@ -31,13 +31,41 @@ MISSING, NOT_RUN = "–", "not run"
 NO_ROW = "None of its rows was run; they stand in the CSV, with what the paper prints."
 IN_CSV = "What the paper prints there stands in the CSV."
 TEXTS = ("ours", "paper", "verdict", "marks")
-EMPTY: Mapping[str, Any] = {
-    **dict.fromkeys((*TEXTS, "metric"), ""),
-    **{"words": frozenset(), "numbers": ()},
-}
-"""What a reader sees where a row has no such column."""
 SEVERAL = re.compile(r" \((?=[^()]*\)$)| / ")
 """What stands between the numbers of a cell's format string."""
+
+
+class CellTexts(TypedDict):
+    """What a reader sees at a row and a column."""
+
+    row: str
+    """As cells have it, as `column` is."""
+    column: str
+    ours: str
+    paper: str
+    verdict: str
+    marks: str
+    """Of verdicts."""
+    words: frozenset[str]
+    """The verdicts."""
+    metric: str
+    """The label of its first metric."""
+    numbers: Sequence["CellTexts"]
+    """The same of each of its numbers, where it has several."""
+
+
+EMPTY = CellTexts(
+    row="",
+    column="",
+    ours="",
+    paper="",
+    verdict="",
+    marks="",
+    words=frozenset(),
+    metric="",
+    numbers=(),
+)
+"""What a reader sees where a row has no such column."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +81,7 @@ class Grid:
     rows: tuple[tuple[str, ...], ...]
     """The labels of each row of which anything was run, or that the paper quotes."""
     texts: pd.DataFrame
-    """A line for each row and column: `row` and `column` as cells have them, the texts `ours`,
-    `paper` and `verdict`, the `marks` of verdicts, and their `words`; the label of its first
-    `metric`, and the same texts of each of its `numbers` where it has several."""
+    """A line for each row and column, see `CellTexts`."""
     below: tuple[str, ...]
     """What an overlay changes, which rows were not run, how many runs are behind the cells, and how
     they were trained."""
@@ -65,9 +91,9 @@ class Grid:
     """The notes of the table's definition, which hold for the data that it is about."""
 
     @property
-    def lines(self) -> Iterator[tuple[tuple[str, ...], list[dict[str, Any]]]]:
+    def lines(self) -> Iterator[tuple[tuple[str, ...], list[CellTexts]]]:
         """The labels of each row, with its texts, one for each column."""
-        texts, width = records(self.texts), len(self.columns)
+        texts, width = cast(list[CellTexts], records(self.texts)), len(self.columns)
         for at, labels in enumerate(self.rows):
             yield labels, texts[at * width : (at + 1) * width]
 
@@ -134,17 +160,18 @@ def _texts(
     existing = {(row["id"], column["id"]) for row, column in cells(table)}
     lines = []
     for row, column in product(rows, table["columns"]):
-        names, texts = (row_name(row), str(column["label"])), EMPTY
+        names = row_name(row), column["label"]
+        texts: CellTexts = {**EMPTY, "row": names[0], "column": names[1]}
         if (row["id"], column["id"]) in existing:
             behind = {metric: here[*names, metric] for metric in metrics_of(row, column)}
             texts = _text(metrics, format_of(row, column), behind)
-        lines.append({"row": names[0], "column": names[1], **texts})
-    return pd.DataFrame(lines, columns=["row", "column", *EMPTY], dtype=object)
+        lines.append(texts)
+    return pd.DataFrame(lines, columns=[*EMPTY], dtype=object)
 
 
 def _text(
     metrics: Mapping[str, Metric], form: str, here: Mapping[str, Sequence[Cell]]
-) -> dict[str, Any]:
+) -> CellTexts:
     """Return the texts of one place: ours, the paper's, the verdicts."""
     first = {metric: cells[0] for metric, cells in here.items()}
     ours = _filled(form, lambda name, how: _ours(metrics[name], first[name], how))
@@ -166,13 +193,16 @@ def _text(
     verdicts = "; ".join(
         part for name, words in judged.items() for part in _verdicts(metrics[name]["label"], words)
     )
+    name, cell = next(iter(first.items()))
     return {
+        "row": cell["row"],
+        "column": cell["column"],
         "ours": ours,
         "paper": paper if words else "",
         "verdict": "".join(words) if len(words) == 1 else verdicts,
         "marks": marks.of(judged),
         "words": words,
-        "metric": metrics[next(iter(here))]["label"],
+        "metric": metrics[name]["label"],
         "numbers": [
             _text(metrics, part, {it[1]: here[it[1]] for it in Formatter().parse(part) if it[1]})
             for part in (parts(form) if len(here) > 1 else ())

@@ -15,7 +15,7 @@ from workflow.definitions.expected import Expected, Printed
 from workflow.definitions.paper import Paper
 from workflow.definitions.tables import Column, Metric, TableRow
 from workflow.reporting.bounds import bounds_of
-from workflow.reporting.cells import Cell, LongForm, frame, key_of, record, records
+from workflow.reporting.cells import Cell, LongForm, TableAbout, frame, key_of, record, records
 from workflow.reporting.measures import EvaluatedRun, Measures, MetricValue, numbers_of, provenance
 from workflow.reporting.overlaid import NOTHING, Overlaid
 from workflow.reporting.statistics.aggregates import (
@@ -63,7 +63,7 @@ def build(
     ]
     runs = {run.identity: run for place in places for run in place.behind}
     metrics = paper.tables["metrics"]
-    about = {
+    about: TableAbout = {
         "schema": 1,
         "paper": paper.name,
         "table": name,
@@ -85,7 +85,7 @@ def _measured(
     return [] if row.get("quoted") else measures.of(*needs.behind_cell(context.table, row, column))
 
 
-def _cells(place: CellMetric) -> list[dict[str, Any]]:
+def _cells(place: CellMetric) -> list[Cell]:
     """Return a place's cells: one a printed number, and one more for the other spread."""
     statistic = place.metric.get("statistic", place.context.table.get("statistic", "mean"))
     ours, scalars = ours_of(place.metric, statistic, place.behind)
@@ -180,7 +180,7 @@ def _compared(
     return {**word, **because, "formerly": before.word if changed else ""}, notes
 
 
-def _with_note(place: CellMetric, cell: dict[str, Any], notes: Iterable[str]) -> dict[str, Any]:
+def _with_note(place: CellMetric, cell: Cell, notes: Iterable[str]) -> Cell:
     """Return a cell with its notes; the last is of what an overlay makes of it."""
     last, difference = "", _difference(place, cell)
     if place.data:
@@ -191,12 +191,12 @@ def _with_note(place: CellMetric, cell: dict[str, Any], notes: Iterable[str]) ->
     return {**cell, "difference": difference, "note": note}
 
 
-def _of_seeds(place: CellMetric, cell: Cell, spread: Spread) -> dict[str, Any]:
+def _of_seeds(place: CellMetric, cell: Cell, spread: Spread) -> Cell:
     """Return a cell over examples as one over runs, which is compared with nothing."""
     place_of = ("paper", "table", "row", "column", "metric", "unit", "measure")
     runs_of = ("seeds", "runs", "measures", "partners", "overlaid", "other_devices")
     over_seeds = record(
-        **{name: cell[name] for name in (*place_of, *runs_of)},
+        **{name: value for name, value in cell.items() if name in (*place_of, *runs_of)},
         **spread,
         source=place.context.table["source"],
         verdict="not comparable",

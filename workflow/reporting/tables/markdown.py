@@ -1,15 +1,15 @@
 """A table as GitHub shows it: ours, the paper's and the verdict's mark, each in a column."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from workflow.definitions.tables import Tables
 from workflow.files import markdown_cell
 from workflow.reporting.prose import symbols
 from workflow.reporting.tables import marks
-from workflow.reporting.tables.layout import EMPTY, NO_ROW, NOT_RUN, Grid, parts
+from workflow.reporting.tables.layout import EMPTY, NO_ROW, NOT_RUN, CellTexts, Grid, parts
 from workflow.reporting.tables.long_form import QUOTED
 
 MOST = 14
@@ -18,8 +18,6 @@ WIDE, BESIDE = 110, 3
 """Letters that a line of GitHub's pages has room for, and what a column takes beside its own."""
 NUMBER = re.compile(r"[-+–.]?\d|–$")
 """What a number begins with."""
-Texts = Mapping[str, Any]
-"""Those of a number; see `Grid.texts`."""
 
 
 class Written(NamedTuple):
@@ -88,7 +86,7 @@ def _tables(shown: Grid) -> Iterator[Written]:
     yield from [fitting] if fitting else _parts(shown.labels, heads, labels, flat)
 
 
-def _quoted(line: Sequence[Texts]) -> bool:
+def _quoted(line: Sequence[CellTexts]) -> bool:
     return any(QUOTED in cell["words"] for cell in line)
 
 
@@ -106,7 +104,7 @@ def _heads(label: str, metrics: Sequence[str]) -> Sequence[str]:
 def _written(
     labels: Sequence[str],
     heads: Sequence[str],
-    lines: Iterable[tuple[Sequence[str], Sequence[Texts]]],
+    lines: Iterable[tuple[Sequence[str], Sequence[CellTexts]]],
 ) -> Written:
     """Write a table: below a header ours, beside it what the paper prints and the mark, if any."""
     lines = list(lines)
@@ -124,7 +122,7 @@ def _written(
     return Written(len(labels), [[symbols(text) for text in line] for line in table])
 
 
-def _ours(one: Texts) -> str:
+def _ours(one: CellTexts) -> str:
     """Return ours, blank where nothing was run."""
     return "" if one["ours"] == NOT_RUN else str(one["ours"])
 
@@ -143,7 +141,7 @@ def _parts(
     first: Sequence[str],
     heads: Sequence[str],
     labels: Sequence[Sequence[str]],
-    lines: Sequence[Sequence[Texts]],
+    lines: Sequence[Sequence[CellTexts]],
 ) -> Iterator[Written]:
     """Yield a table in as few equal parts as fit; each has its labels."""
     for count in range(1, len(heads) + 1):
