@@ -29,7 +29,7 @@ def write_json(path: Path, value: Any) -> None:
     write_atomically(path, with_checksum(value, indent=1))
 
 
-def read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> Any:
     """Read sealed JSON; raise ReportingError when it is missing, Damaged when it was changed."""
     try:
         return read_verified(path)
@@ -50,7 +50,7 @@ def write_sidecar(prefix: Path, value: Mapping[str, object], kinds: Iterable[str
     write_json(prefix.with_suffix(".json"), {**value, "files": checksums_of(prefix.parent, names)})
 
 
-def read_sidecar(file: Path) -> dict[str, Any]:
+def read_sidecar(file: Path) -> Any:
     """Read what is told of a table or figure; raise Damaged when one of its files was changed.
 
     It stands beside the file, or where it is published in a line of one file of all papers.

@@ -14,13 +14,13 @@ import tempfile
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from workflow import ROOT
 from workflow.commands.forget import named_by, remove
 from workflow.lent.runner import LISTING, RESULTS, SCHEMA
 from workflow.planning.code import Project
 from workflow.planning.identity import identity, run_roots
+from workflow.planning.run_files import RunRecord
 from workflow.runtime.atomic import flush
 from workflow.runtime.errors import UserError
 from workflow.runtime.failure import exit_on_user_error
@@ -130,7 +130,7 @@ def checked(archive: Path, folder: Path) -> tuple[list[Path], list[str]]:
     return found, refused
 
 
-def other_code(record: dict[str, Any], project: Project) -> bool:
+def other_code(record: RunRecord, project: Project) -> bool:
     """Return whether a run was trained by other code than is here now."""
     try:
         return project.code(run_roots(record["spec"])) != record["spec"]["code"]

@@ -49,7 +49,7 @@ def main(args: argparse.Namespace) -> None:
     made = [result for run in runs if (result := measured(plan, run.key))]
     found = compare(row, before, Measures(it.measure for it in made))
     today = datetime.now(UTC).date().isoformat()
-    append(PUBLISHED / LOG, line(row, found, dict(made[0].run), today, blas()))
+    append(PUBLISHED / LOG, line(row, found, made[0].run, today, blas()))
     print("\n".join(map(str, found)))
     print(f"Logged:   {PUBLISHED.relative_to(ROOT) / LOG}")
 

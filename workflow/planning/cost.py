@@ -19,16 +19,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from workflow.datasets.fetched.sources import SOURCES, Source
 from workflow.datasets.fetched.sources import load as load_sources
+from workflow.datasets.io.checksums import Manifest
 from workflow.datasets.kinds.recipe import Recipe, files
 from workflow.datasets.kinds.sizes import Data, stated
 from workflow.definitions.experiments import Training
 from workflow.planning.built import parameters
 from workflow.planning.identity import Draft, canonical, complete, data_folder, paths
 from workflow.planning.plan import Plan, Run
+from workflow.planning.run_files import RunRecord
 from workflow.planning.settings import Resources
 from workflow.runtime.errors import InputError
 from workflow.runtime.integrity import Damaged, read_verified
@@ -153,8 +155,7 @@ class Cost:
 class MeasuredRun:
     """A finished run."""
 
-    record: dict[str, Any]
-    """its `run.json`"""
+    record: RunRecord
     spec: Draft
     traits: Traits
 
@@ -244,7 +245,7 @@ class Estimator:
         records = [one.record for one in alike]
         return operations / sum(self._seconds(it) * it.get("processes", 1) for it in records)
 
-    def _seconds(self, record: Mapping[str, Any]) -> float:
+    def _seconds(self, record: RunRecord) -> float:
         """Return what a measured run would take here, as far as bf16 decides that."""
         slower = record.get("bf16") and not self.bf16 and not self.gpu
         return float(record["device_seconds"]) * (SINGLE if slower else 1)
@@ -266,7 +267,7 @@ class Estimator:
         """Return the size of a recipe's training split, which may not be made yet."""
         manifest = self._manifest(recipe)
         if manifest:
-            train = manifest["splits"]["train"]
+            train: Any = manifest["splits"]["train"]
             read = train.get("target_tokens", train["tokens"])  # of pairs, what is predicted
             tokens = read + train["examples"]
             return Data(train["examples"], tokens, manifest["vocabulary_size"])
@@ -288,7 +289,7 @@ class Estimator:
         tokens = max(size / BYTES_PER_TOKEN, length)
         return Data(tokens / length, tokens, VOCABULARY)
 
-    def _manifest(self, recipe: Recipe) -> dict[str, Any] | None:
+    def _manifest(self, recipe: Recipe) -> Manifest | None:
         return _read(Path(self.plan.encoded(data_folder(recipe), self.results), "manifest.json"))
 
     @cached_property
@@ -297,7 +298,7 @@ class Estimator:
         found = {}
         for record in self._records():
             if record["device_seconds"] and (record["device"] != "cpu") == self.gpu:
-                spec: Draft = record["spec"]
+                spec = record["spec"]
                 if self._fits(spec):
                     found[record["identity"]] = MeasuredRun(record, spec, Traits.of(spec))
         return list(found.values())
@@ -310,10 +311,10 @@ class Estimator:
             return False
         return True
 
-    def _records(self) -> Iterator[dict[str, Any]]:
+    def _records(self) -> Iterator[RunRecord]:
         """Yield the records of runs, but for damaged ones."""
         for path in sorted(self.published.glob("*/runs/*.jsonl")):
-            yield from whole_lines(path)
+            yield from cast(Iterator[RunRecord], whole_lines(path))
         for pattern in ("store/*/result/run.json", "*/runs/*/*/seed-*/run.json"):
             yield from filter(None, map(_read, sorted(self.results.glob(pattern))))
 
@@ -388,7 +389,7 @@ def _read_at_once(spec: Draft, data: Data) -> float:
     return data.tokens / data.examples
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def _read(path: Path) -> Any:
     """Return the content of a JSON file, None where there is none, or it is damaged."""
     try:
         return read_verified(path)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 from model.build import Node
 
 if TYPE_CHECKING:
+    from workflow.datasets.kinds.recipe import Recipe
     from workflow.definitions.experiments import Training
 
 TRAINING = (
@@ -39,7 +40,7 @@ class Labels(TypedDict):
     label: str
     seed: int
     scale: str
-    data: Mapping[str, object]
+    data: Recipe
     """the recipe, every option written out"""
 
 
@@ -90,12 +91,12 @@ def digest(value: Any) -> str:
     return hashlib.sha256(canonical(value).encode()).hexdigest()
 
 
-def recipe_hash(recipe: Mapping[str, object]) -> str:
+def recipe_hash(recipe: Recipe) -> str:
     """Return the 12 hex digits that name the folder of a data recipe."""
     return digest(recipe)[:12]
 
 
-def data_folder(recipe: Mapping[str, object]) -> str:
+def data_folder(recipe: Recipe) -> str:
     """Return the folder of a recipe's data below `<results>/data`."""
     return f"{recipe['dataset']}/{recipe_hash(recipe)}"
 
@@ -131,7 +132,7 @@ def without_paths(value: Any) -> Any:
     return [without_paths(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def identity(spec: Mapping[str, Any]) -> str:
+def identity(spec: Draft) -> str:
     """Return the 16 hex digits that name a run in the store.
 
     `Labels` (paper, experiment, variant, label, scale) do not count, nor do names of code, whose

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
+
+from workflow.planning.run_files import ScalarRecord
 
 BOUNDS: Mapping[str, tuple[float, float]] = {
     "%": (0, 100),
@@ -27,7 +28,7 @@ def bounds_of(unit: str | None, metric: str) -> tuple[float, float]:
     return (-math.inf, math.inf) if free else BOUNDS[str(unit)]
 
 
-def beyond(scalars: Mapping[str, Mapping[str, Any]], metric: str) -> str:
+def beyond(scalars: Mapping[str, ScalarRecord], metric: str) -> str:
     """Say which bound a metric of an evaluator is beyond; empty where it is within, or has none.
 
     An evaluator that returns `floor` and `excess` knows the entropy of its text. A token's loss is
@@ -47,7 +48,11 @@ def beyond(scalars: Mapping[str, Mapping[str, Any]], metric: str) -> str:
     if high < math.inf and not low - slack <= value <= high + slack:
         return f"is {value:.6g}, and can only be between {low} and {high}"
     floor = scalars.get("floor", {}).get("value")
-    if floor is None or "excess" not in scalars or unit != scalars["floor"].get("unit"):
+    if (
+        not isinstance(floor, float | int)
+        or "excess" not in scalars
+        or unit != scalars["floor"].get("unit")
+    ):
         return ""
     tokens = max((one.get("n") or 0 for one in scalars.values()), default=0)
     least = floor - ERRORS * floor / math.sqrt(tokens or math.inf)

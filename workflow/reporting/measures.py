@@ -19,12 +19,12 @@ from workflow.planning.equivalents import (
     ProofVerdict,
     worst,
 )
+from workflow.planning.identity import Labels
+from workflow.planning.run_files import EvaluatorRecord, MeasuresRecord, RunRecord, ScalarRecord
 from workflow.reporting.bounds import beyond
 from workflow.reporting.cells import RunOrigin
 from workflow.runtime.errors import ReportingError
 
-RunRecord = Mapping[str, Any]
-"""The content of a `run.json`; empty where it was not given."""
 BY = "by earlier code"
 CPU = "cpu"
 RISEN = 1.05
@@ -58,10 +58,9 @@ class EvaluatedRun:
 
     path: Path
     identity: str
-    run: Mapping[str, Any]
-    """Labels: paper, experiment, variant, label, seed, scale."""
-    evaluators: Mapping[str, Any]
-    provenance: RunRecord = field(default_factory=dict)
+    run: Labels
+    evaluators: Mapping[str, EvaluatorRecord]
+    provenance: RunRecord = field(default_factory=RunRecord)
     records: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The runs whose records were read, by `<evaluator>.<argument>`."""
     elsewhere: Mapping[str, str] = field(default_factory=dict)
@@ -83,10 +82,10 @@ class EvaluatedRun:
 
     def scalar(self, name: str) -> MetricValue | None:
         """Return the value of `evaluator.metric`, or None when it has none that is possible."""
-        told = self._told("scalars", name)
-        if told is None or told.get("value") is None or self.impossible(name):
+        told = self._scalar(name)
+        if told is None or (value := told.get("value")) is None or self.impossible(name):
             return None
-        return MetricValue(told["value"], told.get("std"), told.get("n"), told.get("unit", ""))
+        return MetricValue(value, told.get("std"), told.get("n"), told.get("unit", ""))
 
     def number(self, name: str) -> float | None:
         """Return `evaluator.metric` as a number, or None when it has none.
@@ -134,7 +133,7 @@ class EvaluatedRun:
 
         It is a mean over nothing, or was an impossible value.
         """
-        told = self._told("scalars", name)
+        told = self._scalar(name)
         return told is not None and (told.get("value") is None or bool(self.impossible(name)))
 
     def impossible(self, name: str) -> str:
@@ -188,15 +187,16 @@ class EvaluatedRun:
 
     def array(self, name: str) -> Any:
         """Return the array `evaluator.name` (a list, or a mapping of lists), or None."""
-        return self._told("arrays", name)
+        evaluator, _, metric = name.partition(".")
+        return self.evaluators.get(evaluator, {}).get("arrays", {}).get(metric)
 
     def beyond(self, control: "EvaluatedRun", name: str) -> "EvaluatedRun":
         """Return this measure with `evaluator.name`, a number or an array, less a control's."""
         evaluator, _, metric = name.partition(".")
-        told: dict[str, Any] = dict(self.evaluators.get(evaluator, {}))
+        told: EvaluatorRecord = {**self.evaluators.get(evaluator, {})}
         value, other = self.number(name), control.number(name)
         if value is not None and other is not None:
-            scalar = {**told["scalars"][metric], "value": value - other}
+            scalar: ScalarRecord = {**told["scalars"][metric], "value": value - other}
             told["scalars"] = {**told["scalars"], metric: scalar}
         ours, theirs = self.array(name), control.array(name)
         if ours is not None and theirs is not None:
@@ -212,9 +212,9 @@ class EvaluatedRun:
             told["arrays"] = {**told["arrays"], metric: apart}
         return replace(self, evaluators={**self.evaluators, evaluator: told})
 
-    def _told(self, kind: str, name: str) -> Any:
+    def _scalar(self, name: str) -> ScalarRecord | None:
         evaluator, _, metric = name.partition(".")
-        return self.evaluators.get(evaluator, {}).get(kind, {}).get(metric)
+        return self.evaluators.get(evaluator, {}).get("scalars", {}).get(metric)
 
     def setting(self, key: str) -> Any:
         """Return a setting of the run by dotted key (`data.train`), or None when it has none.
@@ -222,8 +222,7 @@ class EvaluatedRun:
         The completed options of the data are among the labels; everything else is in the spec.
         """
         spec = self.provenance.get("spec", {})
-        labels = {**spec.get("run", {}), **self.run}
-        for node in (labels, spec):
+        for node in ({**spec.get("run", {}), **self.run}, spec):
             value: Any = node
             for part in key.split("."):
                 value = value.get(part) if isinstance(value, Mapping) else None
@@ -301,7 +300,7 @@ def _with_chance(run: EvaluatedRun, group: Iterable[EvaluatedRun]) -> EvaluatedR
         along = told.get("arrays", {}).get("alpha_hat_curve")
         if not along or not all(curves) or not others or len(curves) < len(others):
             continue
-        found = {}
+        found: dict[str, ScalarRecord] = {}
         performed = [sum(point) / len(point) for point in zip(*curves, strict=True)]
         for metric, xi in told["scalars"].items():
             chance = run.number(f"{name}.{metric.removeprefix('xi_')}_chance")
@@ -367,7 +366,7 @@ def read_measure(path: Path, provenance: Mapping[Any, RunRecord]) -> EvaluatedRu
     return measure_of(path, content, provenance.get(content.get("identity"), {}))
 
 
-def measure_of(path: Path, content: Mapping[str, Any], run: RunRecord) -> EvaluatedRun:
+def measure_of(path: Path, content: MeasuresRecord, run: RunRecord) -> EvaluatedRun:
     """Return the measures in the content of a file, with the run that they are of.
 
     Raises ReportingError when its schema or a key is wrong.
@@ -378,22 +377,28 @@ def measure_of(path: Path, content: Mapping[str, Any], run: RunRecord) -> Evalua
     missing |= {"experiment", "variant", "seed"} - set(content.get("run", {}))
     if missing:
         raise ReportingError(f"{path}: {', '.join(sorted(missing))} missing; measure it again.")
-    identity, labels, evaluators = (content[name] for name in ("identity", "run", "evaluators"))
-    kept = {name: _kept(told) for name, told in evaluators.items()}
-    more = {name: content.get(name, {}) for name in ("records", "losses")}
-    return EvaluatedRun(path, identity, labels, kept, run, **more)
+    kept = {name: _kept(told) for name, told in content["evaluators"].items()}
+    return EvaluatedRun(
+        path,
+        content["identity"],
+        content["run"],
+        kept,
+        run,
+        content.get("records", {}),
+        losses=content.get("losses", {}),
+    )
 
 
-def _kept(told: Mapping[str, Any]) -> Mapping[str, Any]:
+def _kept(told: EvaluatorRecord) -> EvaluatorRecord:
     """Return what an evaluator found, without what its newer code does not give any more."""
     dropped = Equivalents.read(ROOT).dropped(told.get("code", ""))
     if not dropped:
         return told
+    scalars, arrays = told.get("scalars", {}), told.get("arrays", {})
     return {
-        kind: {name: it for name, it in found.items() if name not in dropped}
-        if kind in ("scalars", "arrays")
-        else found
-        for kind, found in told.items()
+        **told,
+        "scalars": {name: it for name, it in scalars.items() if name not in dropped},
+        "arrays": {name: it for name, it in arrays.items() if name not in dropped},
     }
 
 
@@ -431,14 +436,16 @@ def provenance(measure: EvaluatedRun) -> RunOrigin:
     """
     run = measure.provenance
     known = ("code", "commit", "dirty", "torch", "cuda", "python", "cpu", "device", "finished")
-    labels = {name: measure.run.get(name) for name in ("experiment", "variant", "seed", "scale")}
+    labels = {
+        name: dict(measure.run).get(name) for name in ("experiment", "variant", "seed", "scale")
+    }
     spec = run.get("spec", {})
     settings = {
         "data": spec.get("data", {}).get("digest"),
         "precision": spec.get("training", {}).get("precision"),
     }
     mark = {"earlier": said} if (said := earlier(run)) else {}
-    origin = {**labels, **settings, **{name: run.get(name) for name in known}, **mark}
+    origin = {**labels, **settings, **{name: dict(run).get(name) for name in known}, **mark}
     return cast(RunOrigin, origin)
 
 

@@ -5,26 +5,27 @@ are published too. The references, which all runs on a corpus share, are kept on
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from workflow.planning.run_files import EvaluatorRecord, MeasuresRecord
 from workflow.runtime.integrity import Damaged
 
 FOLDER = "texts"
 LEAST = 100
 """Shorter lists, such as the words of an example, stay where they are."""
 KEY = "texts"
-Texts = dict[str, Any]
+Texts = dict[str, dict[str, list[str]]]
 """The values of lines: by a hash of its contents, each list under `KEY`."""
 
 
-def put_apart(measures: Mapping[str, Any], texts: Texts) -> dict[str, Any]:
+def put_apart(measures: MeasuresRecord, texts: Texts) -> MeasuresRecord:
     """Return the measures of a run with a name in place of each long list, which joins `texts`."""
     return _with_arrays(measures, lambda value: _put(value, texts))
 
 
-def put_back(measures: Mapping[str, Any], texts: Texts, file: Path) -> dict[str, Any]:
+def put_back(measures: MeasuresRecord, texts: Texts, file: Path) -> MeasuresRecord:
     """Return published measures with the lists in place of their names.
 
     Raises Damaged, of the `file` that the texts were read from, when a list is missing.
@@ -32,8 +33,8 @@ def put_back(measures: Mapping[str, Any], texts: Texts, file: Path) -> dict[str,
     return _with_arrays(measures, lambda value: _get(value, texts, file))
 
 
-def _with_arrays(measures: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
-    evaluators = {
+def _with_arrays(measures: MeasuresRecord, change: Callable[[Any], Any]) -> MeasuresRecord:
+    evaluators: dict[str, EvaluatorRecord] = {
         name: {**one, "arrays": {key: change(value) for key, value in one["arrays"].items()}}
         if "arrays" in one
         else one

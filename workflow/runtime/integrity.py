@@ -70,7 +70,7 @@ def with_checksum(value: Mapping[str, object], **layout: Any) -> bytes:
     return (HEAD % hashlib.sha256(rest).hexdigest()).encode() + rest
 
 
-def read_verified(path: Path) -> dict[str, Any]:
+def read_verified(path: Path) -> Any:
     """What `with_checksum` wrote, without the checksum.
 
     Raises:
@@ -83,13 +83,12 @@ def read_verified(path: Path) -> dict[str, Any]:
     return value
 
 
-def verified(content: bytes) -> dict[str, Any] | None:
+def verified(content: bytes) -> Any:
     """What `with_checksum` made these bytes of, None where any of them is another one."""
     head, rest = content[:LENGTH], content[LENGTH:]
     if head != (HEAD % hashlib.sha256(rest).hexdigest()).encode():
         return None
-    value: dict[str, Any] = json.loads(b"{" + rest)
-    return value
+    return json.loads(b"{" + rest)
 
 
 def checksums_of(folder: Path, names: Iterable[str]) -> dict[str, Sum]:
@@ -143,7 +142,7 @@ def write_archive(
         add(Path(listing).name, with_checksum({**told, "files": sums}))
 
 
-def unpack_archive(path: Path, listing: str, folder: Path) -> dict[str, Any]:
+def unpack_archive(path: Path, listing: str, folder: Path) -> Any:
     """Unpack into a folder what `write_archive` wrote, with its listing outside of folders.
 
     Returns:

@@ -203,7 +203,7 @@ class Lease:
                     path.unlink()
 
 
-def read_result(folder: Path) -> dict[str, Any]:
+def read_result(folder: Path) -> Any:
     """What `run.json` of a folder of results says, once every file there is as it was written.
 
     Of the weights along training only those that are left are looked at.

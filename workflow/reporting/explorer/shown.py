@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import numpy as np
 
+from workflow.planning.identity import Labels
+from workflow.planning.run_files import RunRecord
 from workflow.runtime.errors import ReportingError
 from workflow.runtime.store import read_result
 
@@ -18,8 +20,7 @@ Arrays = Mapping[str, np.ndarray]
 class ExplorerRun:
     """A run, and the file of its weights."""
 
-    record: Mapping[str, Any]
-    """What its `run.json` says."""
+    record: RunRecord
     weights: Path
     prefix: str = ""
     """What the names of its tensors begin with, in a file that has those of other runs too."""
@@ -34,13 +35,12 @@ class ExplorerRun:
         """
         if not run.is_file():
             raise ReportingError(f"{run}: this file does not exist; run the job that writes it.")
-        return cls(read_result(run.parent), run.parent / "weights.safetensors")
+        return cls(cast(RunRecord, read_result(run.parent)), run.parent / "weights.safetensors")
 
     @property
-    def labels(self) -> Mapping[str, Any]:
+    def labels(self) -> Labels:
         """Its experiment, variant, label and seed."""
-        labels: Mapping[str, Any] = self.record["spec"]["run"]
-        return labels
+        return self.record["spec"]["run"]
 
     @property
     def key(self) -> str:
@@ -51,8 +51,7 @@ class ExplorerRun:
     @property
     def dataset(self) -> str:
         """The name of its dataset."""
-        name: str = self.record["spec"]["data"]["dataset"]
-        return name
+        return self.record["spec"]["data"]["dataset"]
 
     def data(self, data: Path) -> Path:
         """Return the folder of its data below that of all data."""

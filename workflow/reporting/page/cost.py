@@ -1,14 +1,14 @@
 """What the runs cost, and the terms of their data."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from workflow.datasets.fetched import sources
 from workflow.datasets.kinds.own_files import OWN
-from workflow.datasets.kinds.recipe import files
+from workflow.datasets.kinds.recipe import Recipe, files
 from workflow.planning.budget import load_plan
-from workflow.reporting.measures import RunRecord
+from workflow.planning.run_files import RunRecord
 from workflow.runtime.errors import RecipeError
 
 
@@ -91,7 +91,7 @@ def spent(runs: Sequence[RunRecord], plan: Path | None) -> list[TrainingHours]:
     ]
 
 
-def licences(recipes: Iterable[Mapping[str, Any]]) -> list[Terms]:
+def licences(recipes: Iterable[Recipe]) -> list[Terms]:
     """Return the terms of the files that the data of these recipes are made from, by dataset.
 
     A dataset that was generated has no files; one of an option that is gone is left out.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workflow.definitions.references import Reference
-from workflow.reporting.measures import RunRecord
+from workflow.planning.run_files import RunRecord
 from workflow.reporting.page.claims import ShownClaim, decided
 from workflow.reporting.page.figures import ShownFigure
 from workflow.reporting.page.headline import Headline

@@ -5,26 +5,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 import yaml
 from markupsafe import Markup
 
+from workflow.datasets.kinds.recipe import Recipe
 from workflow.definitions.paper import PAPERS
 from workflow.files import read_json
 from workflow.planning.experiments import Experiment, load_experiments
-from workflow.planning.settings import recipe
+from workflow.planning.identity import ResolvedSpec
+from workflow.planning.run_files import RunRecord
+from workflow.planning.settings import Layer, recipe
 from workflow.reporting.cells import RunOrigin
 from workflow.reporting.command_lines import command, measures
-from workflow.reporting.measures import RunRecord, earlier
+from workflow.reporting.measures import earlier
 from workflow.reporting.page.charts import ChartLine, chart
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.runtime.errors import InputError
 from workflow.runtime.integrity import check_files
 
 HISTORY = "history.jsonl"
-PARTS = ("data", "model", "objective", "training")
-"""The settings that are shown and compared."""
 MOST = 60
 """Points of a curve."""
 
@@ -44,6 +45,12 @@ class ChangedSetting(NamedTuple):
     default: str
 
 
+class ShownRun(RunRecord):
+    """A run, with what is to be said of the code that trained it."""
+
+    earlier: str
+
+
 class ShownVariant(NamedTuple):
     """What the page shows of a variant and its runs."""
 
@@ -55,8 +62,7 @@ class ShownVariant(NamedTuple):
     """As YAML."""
     differences: Sequence[ChangedSetting] | None
     """To what the experiment's variants share at this scale; None of one that no longer exists."""
-    runs: Sequence[RunRecord]
-    """With `earlier`, what is to be said of the code that trained it."""
+    runs: Sequence[ShownRun]
     curves: Markup
     """Nothing where the histories are not here."""
     command: str
@@ -94,8 +100,7 @@ def variants(records: Iterable[Recorded], scale: str) -> list[ShownVariant]:
 
 def _variant(experiment: str, variant: str, group: Sequence[Recorded], scale: str) -> ShownVariant:
     spec = group[0].run["spec"]
-    settings = {"data": {**spec["data"], **spec["run"].get("data", {})}}
-    settings |= {part: spec[part] for part in PARTS[1:]}
+    settings = _settings({**spec["data"], **spec["run"].get("data", {})}, spec)
     seeds = [int(one.run["spec"]["seed"]) for one in group]
     file = measures(scale, ((experiment, variant, seed) for seed in seeds))
     return ShownVariant(
@@ -111,24 +116,30 @@ def _variant(experiment: str, variant: str, group: Sequence[Recorded], scale: st
     )
 
 
+def _settings(data: Layer, spec: ResolvedSpec) -> Layer:
+    """Return the settings that are shown and compared, by part."""
+    model, objective, training = spec["model"], spec["objective"], spec["training"]
+    return {"data": data, "model": model, "objective": objective, "training": training}
+
+
 @cache
 def _experiments() -> Mapping[str, Experiment]:
     return load_experiments(PAPERS)
 
 
 def _differences(
-    experiment: str, spec: Mapping[str, Any], scale: str
+    experiment: str, spec: ResolvedSpec, scale: str
 ) -> Sequence[ChangedSetting] | None:
     """Return in what the settings of a run differ from what its experiment's variants share."""
     known = _experiments().get(experiment)
     if known is None:
         return None
-    shared: Mapping[str, Any] = known.shared(base_scale(scale))
+    shared: Layer = known.shared(base_scale(scale))
     with suppress(InputError, KeyError):  # where the variants say the rest of the data
-        shared = {**shared, "data": recipe(shared["data"], known.stated)}
-    ours = {"data": spec["run"].get("data", {}), **{part: spec[part] for part in PARTS[1:]}}
+        shared = {**shared, "data": recipe(cast(Recipe, shared["data"]), known.stated)}
+    ours = _settings(spec["run"].get("data", {}), spec)
     mine, theirs = (
-        dict(flat({part: settings.get(part, {}) for part in PARTS})) for settings in (ours, shared)
+        dict(flat({part: settings.get(part, {}) for part in ours})) for settings in (ours, shared)
     )
     return [
         ChangedSetting(key, mine.get(key, "–"), theirs.get(key, "–"))
@@ -137,7 +148,7 @@ def _differences(
     ]
 
 
-def flat(settings: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, str]]:
+def flat(settings: Layer, prefix: str = "") -> Iterable[tuple[str, str]]:
     """Yield every setting as text with its dotted name."""
     for name, value in settings.items():
         if isinstance(value, Mapping) and value:

@@ -4,10 +4,12 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import Any
 
+from model.build import Node
 from workflow import ROOT
 from workflow.planning.equivalents import Equivalents
-from workflow.planning.identity import digest, measuring_roots, run_roots, without_paths
+from workflow.planning.identity import Draft, digest, measuring_roots, run_roots, without_paths
 from workflow.planning.plan import Plan, named
+from workflow.planning.run_files import EvaluatorRecord, RunRecord
 from workflow.reporting.measures import ran
 
 SETTINGS = ("model", "objective", "training", "checkpoints")
@@ -23,16 +25,20 @@ RunFeatures = Mapping[str, Any]
 
 Code is what represents it. What was made on a GPU also has the hashes of the code that ran.
 """
+Evaluators = Mapping[str, Node | EvaluatorRecord]
+"""What measures, by its name: as it is planned, or as it found something."""
 Now = Callable[[str], RunFeatures | None]
 """From `<experiment>/<variant>/seed-<n>` to its traits today, None where no variant is left."""
 
 
-def traits(spec: Mapping[str, Any], evaluators: Mapping[str, Mapping[str, Any]]) -> RunFeatures:
+def traits(spec: Draft, evaluators: Evaluators) -> RunFeatures:
     """Return the traits of a run from its spec and its evaluators (with their `code`)."""
     return {
         "code": _represented(spec["code"]),
-        "settings": without_paths({name: spec[name] for name in SETTINGS}),
-        "data": {name: spec["data"][name] for name in ("dataset", "recipe")},
+        "settings": without_paths(
+            {name: value for name, value in spec.items() if name in SETTINGS}
+        ),
+        "data": {"dataset": spec["data"]["dataset"], "recipe": spec["data"]["recipe"]},
         MEASURING: {name: _measured_by(one) for name, one in evaluators.items()},
     }
 
@@ -41,15 +47,15 @@ def _represented(code: str) -> str:
     return Equivalents.read(ROOT).representative(code)
 
 
-def _measured_by(evaluator: Mapping[str, Any]) -> Any:
+def _measured_by(evaluator: Node | EvaluatorRecord) -> Any:
     """Return an evaluator's code and, where it reads records of other runs, what those are of."""
     code = _represented(evaluator["code"]) if "code" in evaluator else None
     return [code, evaluator["recorded"]] if "recorded" in evaluator else code
 
 
 def on_gpu(
-    run: Mapping[str, Any], evaluators: Mapping[str, Mapping[str, Any]]
-) -> Mapping[str, Mapping[str, Collection[str]]]:
+    run: RunRecord, evaluators: Mapping[str, EvaluatorRecord]
+) -> Mapping[str, Mapping[str, Collection[str | None]]]:
     """Return the trait of a run that a GPU trained: the code that ran; of another run nothing.
 
     Proofs are made on a CPU, so there what represents code does not tell all.

@@ -5,9 +5,10 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from workflow.files import read_history
+from workflow.planning.run_files import RunRecord
 from workflow.reporting.claims import history
 from workflow.reporting.claims.caveats import Caveats
-from workflow.reporting.measures import BY, EARLIER, RunRecord, earlier
+from workflow.reporting.measures import BY, EARLIER, earlier
 from workflow.reporting.page.headline import Headline
 from workflow.reporting.page.marks import shares
 from workflow.reporting.page.templates import markdown

@@ -8,7 +8,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from workflow.definitions.cells import behind_cell, cell_metrics, cells
 from workflow.definitions.expected import Printed
@@ -17,6 +16,7 @@ from workflow.definitions.paper import Paper
 from workflow.definitions.tables import Metric
 from workflow.files import write_text
 from workflow.planning.plan import Plan, Run
+from workflow.planning.run_files import RunRecord
 from workflow.reporting.cells import text
 from workflow.reporting.measures import EvaluatedRun, Measures
 from workflow.reporting.statistics.intervals import prediction
@@ -170,7 +170,7 @@ def judged(
 
 
 def line(
-    row: AddressedRow, found: Sequence[ReproducedNumber], run: dict[str, Any], date: str, blas: str
+    row: AddressedRow, found: Sequence[ReproducedNumber], run: RunRecord, date: str, blas: str
 ) -> str:
     """Return a line of the log.
 

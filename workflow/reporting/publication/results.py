@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from workflow.files import read_json
 from workflow.planning.plan import Plan
-from workflow.reporting.measures import EvaluatedRun, RunRecord, measure_of
+from workflow.planning.run_files import EvaluatorRecord, MeasuresRecord, RunRecord
+from workflow.reporting.measures import EvaluatedRun, measure_of
 from workflow.reporting.publication.current import (
     OTHER_ON_GPU,
     Now,
@@ -27,8 +28,6 @@ RUNS = "runs"
 """The folder where runs are published: a line each, with its measures, a file an experiment."""
 DIGITS = 4
 """Decimals kept of per-example arrays."""
-SUMS = ("files", "checkpoints")
-"""The checksums of a run's results, which stay with whoever trained it."""
 WITHHELD = ("pictures",)
 """Per-example arrays that are published empty: photos belong to those who took them."""
 
@@ -39,7 +38,7 @@ class RunResult:
 
     path: Path
     """Of its measures; where they are published, `<file>#<line's key>`."""
-    measures: dict[str, Any]
+    measures: MeasuresRecord
     run: RunRecord
     stale: str | None = None
     """Why it no longer counts, if so."""
@@ -73,7 +72,7 @@ class RunResult:
     @property
     def trained(self) -> dict[str, str]:
         """When, on what and with which commit the run was trained."""
-        return {name: str(self.run.get(name)) for name in ("finished", "device", "commit")}
+        return {name: str(dict(self.run).get(name)) for name in ("finished", "device", "commit")}
 
     @property
     def again(self) -> str:
@@ -87,18 +86,18 @@ class RunResult:
 
         `replaces` of the run tells of other trainings of its identity that were published before.
         """
-        evaluators = {
+        evaluators: dict[str, EvaluatorRecord] = {
             evaluator: {**told, "arrays": _kept(told.get("arrays", {}))}
             for evaluator, told in self.measures["evaluators"].items()
         }
-        run = {name: value for name, value in self.run.items() if name not in SUMS}
-        sums = {name: told for kind in SUMS for name, told in self.run[kind].items()}
-        measures = {**self.measures, "evaluators": evaluators}
-        run |= {"results": sums}
+        measures: MeasuresRecord = {**self.measures, "evaluators": evaluators}
+        run: RunRecord = {**self.run, "results": {**self.run["files"], **self.run["checkpoints"]}}
+        del run["files"], run["checkpoints"]
         if before and before.identity == self.identity:
             earlier = [*before.run.get("replaces", [])]
             earlier += [before.trained] if before.trained != self.trained else []
-            run |= {"replaces": earlier} if earlier else {}
+            if earlier:
+                run["replaces"] = earlier
         return replace(self, measures=measures, run=run)
 
 
@@ -180,7 +179,8 @@ def published(folder: Path) -> dict[str, RunResult]:
         for line, key in keys.items():
             run = runs[line]
             measures = put_back(run.pop("measures"), texts, file)
-            results[key] = RunResult(published_at(folder, key), measures, run, known[key]["stale"])
+            place, stale = published_at(folder, key), known[key]["stale"]
+            results[key] = RunResult(place, measures, cast(RunRecord, run), stale)
     check_files(folder, index["files"])
     return results
 
