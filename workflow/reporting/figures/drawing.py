@@ -5,6 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from workflow.definitions.figures import Figure, Finding
 from workflow.definitions.paper import Paper
 from workflow.files import write_sidecar
 from workflow.reporting.figures.drawn import drawn
@@ -49,7 +50,7 @@ def plot(
     write_sidecar(prefix, sidecar, KINDS)
 
 
-def _called(paper: Paper, name: str, told: dict[str, Any], given: list[Panel]) -> Any:
+def _called(paper: Paper, name: str, told: Figure | Finding, given: list[Panel]) -> Any:
     """Return what the function behind `path` makes of the panels, once its arguments fit."""
     where, options = _where(paper, name), told.get("options", {})
     module, _, function = str(told["path"]).partition(":")

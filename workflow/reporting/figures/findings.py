@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import Any
 
 from workflow.reporting.figures.mechanisms import differences
-from workflow.reporting.figures.panels import Panel
+from workflow.reporting.figures.panels import Panel, ShownMeasure
 from workflow.reporting.figures.rankings import ranks
 from workflow.reporting.measures import numbers_of
 from workflow.reporting.statistics.intervals import LEVEL, Interval
@@ -77,9 +76,7 @@ def against(panels: Sequence[Panel], baseline: str, measure: str, said: str) -> 
     return f"{said}, compared with {baseline}: {'; '.join(parts + rest)}" if parts else ""
 
 
-def survey(
-    panels: Sequence[Panel], baseline: str, measures: Mapping[str, Mapping[str, Any]]
-) -> str:
+def survey(panels: Sequence[Panel], baseline: str, measures: Mapping[str, ShownMeasure]) -> str:
     """Say how often series are better and worse than the baseline, and which are never worse."""
     better: dict[str, int] = {}
     worse: dict[str, int] = {}
@@ -98,7 +95,7 @@ def survey(
 
 
 def best(
-    panels: Sequence[Panel], methods: Mapping[str, str], measures: Sequence[Mapping[str, Any]]
+    panels: Sequence[Panel], methods: Mapping[str, str], measures: Sequence[ShownMeasure]
 ) -> str:
     """Say for how many models each measure has the truth's best method as its best."""
     truth, *others = measures

@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from workflow.reporting.figures.dots import lines
-from workflow.reporting.figures.panels import Panel, Series, series_of
+from workflow.reporting.figures.panels import Panel, Series, ShownMeasure, series_of
 from workflow.reporting.figures.style import INK, SMALL, footnote, grid, looks, nothing
 from workflow.reporting.measures import device_of
 from workflow.reporting.statistics.intervals import LEVEL, Interval, interval, spread
@@ -16,9 +16,7 @@ ROOM = 1.6
 """How far an axis goes beyond the largest difference."""
 
 
-def draw(
-    panels: Sequence[Panel], baseline: str, measures: Mapping[str, Mapping[str, Any]]
-) -> Figure:
+def draw(panels: Sequence[Panel], baseline: str, measures: Mapping[str, ShownMeasure]) -> Figure:
     """Draw a column a panel and a line a mechanism: the mean difference and its 95 % interval.
 
     Nothing is drawn where the mechanism or the baseline was not run. A full mark is a difference
@@ -27,8 +25,7 @@ def draw(
     Args:
         panels: one a task, with a series a mechanism.
         baseline: label of the series that the others are compared with.
-        measures: by panel {measure, axis}: `evaluator.metric`, and the label of the axis; `less:
-            true` where less is better: the difference is turned then, so that right is better.
+        measures: by panel; where less is better the difference is turned, so that right is better.
     """
     shown = [panel for panel in panels if panel.drawn]
     names = [name for name in _names(shown) if name != baseline]
@@ -63,13 +60,11 @@ def _names(panels: Sequence[Panel]) -> list[str]:
 
 
 def differences(
-    panel: Panel, baseline: str, told: Mapping[str, Any], level: float = LEVEL
+    panel: Panel, baseline: str, told: ShownMeasure, level: float = LEVEL
 ) -> Mapping[str, tuple[float, Interval | None]]:
     """Return each series' mean difference from the baseline, and its interval.
 
     It is over the seeds that both have, trained on the same kind of device.
-
-    `told` has the `measure`, and `less: true` where less of it is better.
     """
     of = {series.label: _by_training(series, told["measure"]) for series in panel.drawn}
     before, sign = of.pop(baseline, {}), -1 if told.get("less") else 1

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypedDict
 
 from workflow.definitions.expected import Expected, ExpectedValues
 from workflow.definitions.figures import Figure, SeriesDefinition
@@ -12,6 +12,18 @@ from workflow.runtime.errors import ReportingError
 
 MANY = 5
 """More seeds in a row than this are written by the first and the last."""
+
+
+class ShownMeasure(TypedDict, total=False):
+    """A measure of which a figure compares values, as its `options` say."""
+
+    measure: str
+    """`evaluator.metric`, in a ranking with `{method}` in it."""
+    label: str
+    """What it is called in a legend, as `axis` is below the axis."""
+    axis: str
+    less: bool
+    """Whether less is better."""
 
 
 @dataclass(frozen=True)

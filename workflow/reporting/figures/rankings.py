@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from workflow.reporting.figures.dots import lines
-from workflow.reporting.figures.panels import Panel, Series, seeds, series_of
+from workflow.reporting.figures.panels import Panel, Series, ShownMeasure, seeds, series_of
 from workflow.reporting.figures.style import MUTED, OTHERS, footnote, grid, nothing
 from workflow.reporting.measures import numbers_of
 
@@ -17,7 +17,7 @@ FILLS = ("full", "none", "none")
 def draw(
     panels: Sequence[Panel],
     methods: Mapping[str, str],
-    measures: Sequence[Mapping[str, Any]],
+    measures: Sequence[ShownMeasure],
     columns: int = 4,
 ) -> Figure:
     """Draw of each panel's first series the rank of every method by each measure, 1 the best.
@@ -28,8 +28,7 @@ def draw(
     Args:
         panels: one a pair of axes; those without a run are left out.
         methods: their labels by name.
-        measures: {measure, label}: `evaluator.metric` with `{method}` in it, and what it is called,
-            the truth first; `less: true` where less is better.
+        measures: the truth first.
         columns: number of panels side by side.
     """
     shown = [panel for panel in panels if panel.drawn]
@@ -60,9 +59,7 @@ def draw(
     return figure
 
 
-def ranks(
-    series: Series, measure: Mapping[str, Any], methods: Mapping[str, str]
-) -> Mapping[str, int]:
+def ranks(series: Series, measure: ShownMeasure, methods: Mapping[str, str]) -> Mapping[str, int]:
     """Return the rank of each method that has values, by its mean over runs, 1 the best."""
     names = {method: measure["measure"].format(method=method) for method in methods}
     found = {method: numbers_of(series.behind, name) for method, name in names.items()}

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
+from workflow.definitions.corpora import CorpusTable
 from workflow.definitions.paper import Paper
 from workflow.definitions.references import key_of
+from workflow.definitions.tables import Table
 from workflow.reporting.tables.names import number_of, papers_order
 
 KINDS = ("Table", "Section", "Figure")
@@ -20,18 +21,17 @@ def page_of(table: Path) -> str:
 
 def title_of(table: Path) -> str:
     """Return the title of a published table, by its CSV."""
-    return str(definition(table)["title"])
+    return definition(table)["title"]
 
 
-def definition(table: Path) -> Mapping[str, Any]:
+def definition(table: Path) -> Table | CorpusTable:
     """Return the definition of a published table, by its CSV."""
-    kinds = _definitions(table.parent.name)
-    return next(of_kind[table.stem] for of_kind in kinds if table.stem in of_kind)
+    return _definitions(table.parent.name)[table.stem]
 
 
 @cache
-def _definitions(paper: str) -> tuple[Mapping[str, Any], ...]:
-    return tuple(map(Paper(paper).items, ("tables", "corpora")))
+def _definitions(paper: str) -> Mapping[str, Table | CorpusTable]:
+    return {**Paper(paper).corpora["tables"], **Paper(paper).tables["tables"]}
 
 
 def numbered(title: str) -> bool:
