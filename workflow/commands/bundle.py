@@ -28,6 +28,7 @@ from workflow.lent.priority import (
     published,
     with_parents,
 )
+from workflow.lent.program import PackedJob
 from workflow.lent.runner import LIBRARIES, LISTING, SCHEMA
 from workflow.planning.budget import check_built
 from workflow.planning.code import Project, module_file
@@ -301,7 +302,7 @@ class Bundle:
 
 def job(
     program: str, out: str, arguments: list[str], needs: Any, libraries: Sequence[str] = ()
-) -> dict[str, Any]:
+) -> PackedJob:
     """Return a job as the bundle says it."""
     return {
         "program": f"workflow.scripts.{program}",

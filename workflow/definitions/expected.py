@@ -1,9 +1,10 @@
 """The papers' numbers: `expected.csv` of a paper, where each of them stands once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from workflow.definitions.values import Place
 from workflow.files import read_csv
 from workflow.runtime.errors import ReportingError, nearest, unknown
 
@@ -99,17 +100,16 @@ class ExpectedValues:
                 record["note"],
             )
 
-    def at(self, place: Mapping[str, object], metric: str) -> Expected:
+    def at(self, place: Place, metric: str) -> Expected:
         """Return the number at {source, table, row, column}; ReportingError if there is none."""
-        source, table, row, column = (str(place[part]) for part in COLUMNS[:4])
-        key = (source, table, row, column, metric)
+        key = (place["source"], place["table"], place["row"], place["column"], metric)
         if key not in self.values:
             said = ", ".join(key)
             hint = nearest(said, map(", ".join, self.values)) or "; correct the place"
             raise ReportingError(f"{self.path}: no number at {said}{hint}")
         return self.values[key]
 
-    def all_at(self, places: Sequence[Mapping[str, object]], metric: str) -> list[Expected]:
+    def all_at(self, places: Sequence[Place], metric: str) -> list[Expected]:
         """Return the numbers at several places (one per text that prints it)."""
         return [self.at(place, metric) for place in places]
 

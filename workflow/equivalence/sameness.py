@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from model.training.checkpointer import HistoryRow
 from workflow.equivalence.side import CLOCKS, Json, leaves
 from workflow.planning.equivalents import TIMES
 
@@ -226,10 +227,10 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def rows(new: Sequence[Mapping[str, Any]], old: Sequence[Mapping[str, Any]]) -> bool:
+def rows(new: Sequence[HistoryRow], old: Sequence[HistoryRow]) -> bool:
     """Return whether two histories are the same, the clock left out."""
     return [*map(_timeless, new)] == [*map(_timeless, old)]
 
 
-def _timeless(row: Mapping[str, Any]) -> dict[str, Any]:
+def _timeless(row: HistoryRow) -> HistoryRow:
     return {name: value for name, value in row.items() if name not in CLOCKS}

@@ -7,11 +7,11 @@ its sides take; a published run is worth nothing more.
 import fnmatch
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from workflow import PUBLISHED
 from workflow.definitions.claims import claim_runs
 from workflow.files import read_json
+from workflow.lent.program import PackedJob
 from workflow.planning.cost import Estimator
 from workflow.planning.identity import ResolvedSpec
 from workflow.planning.plan import Plan, Run
@@ -67,7 +67,7 @@ class QueuedRun:
     """those that it waits for"""
     worth: float = 0.0
     """claims for a planned minute"""
-    jobs: list[dict[str, Any]] = field(default_factory=list)
+    jobs: list[PackedJob] = field(default_factory=list)
 
 
 def planned(run: Run, estimator: Estimator) -> float:

@@ -16,15 +16,42 @@ import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 ROOT = Path(__file__).resolve().parents[2]
 GRACE = 30.0
 """Seconds that a program has to end."""
-PackedJob = Mapping[str, Any]
-"""A program with arguments; its output `out`, the files and the libraries that it `needs`."""
-PackedRun = Mapping[str, Any]
-"""Of a run `key`, `identity`, planned `minutes` and `jobs`, which follow each other."""
+
+
+class PackedJob(TypedDict):
+    """A program with arguments."""
+
+    program: str
+    arguments: list[str]
+    out: str
+    needs: list[str]
+    """Files."""
+    libraries: list[str]
+
+
+class PackedRun(TypedDict):
+    """A run, with its jobs, which follow each other."""
+
+    key: str
+    identity: str
+    minutes: float
+    """As planned."""
+    jobs: list[PackedJob]
+
+
+class Bundle(TypedDict):
+    """What `bundle.json` says."""
+
+    schema: int
+    commit: str | None
+    dirty: bool | None
+    keep_checkpoints: bool
+    runs: list[PackedRun]
 
 
 class Program:

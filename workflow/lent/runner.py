@@ -19,7 +19,7 @@ import math
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ def refuse_old(version: tuple[Any, ...]) -> None:
 
 refuse_old(sys.version_info)
 
-from workflow.lent.program import GRACE, ROOT, PackedJob, PackedRun, Program
+from workflow.lent.program import GRACE, ROOT, Bundle, PackedJob, PackedRun, Program
 from workflow.runtime.atomic import unwritable
 from workflow.runtime.integrity import (
     QUARANTINED,
@@ -100,7 +100,7 @@ def main() -> None:
     sys.exit(1 if session.failed else 0)
 
 
-def opened(folder: Path) -> dict[str, Any]:
+def opened(folder: Path) -> Bundle:
     """What a bundle says, once each of its files was compared with its checksum.
 
     Raises:
@@ -109,7 +109,7 @@ def opened(folder: Path) -> dict[str, Any]:
     path = folder / LISTING
     if not path.is_file():
         raise Damaged(path, f"{path} is missing: this folder is no bundle")
-    bundle = read_verified(path)
+    bundle: Any = read_verified(path)
     if bundle["schema"] != SCHEMA:
         raise Damaged(path, f"{path} is of another version than the code beside it")
     check_files(folder, bundle["files"])
@@ -129,10 +129,8 @@ class Session:
         failed: why runs failed in this call, by key.
     """
 
-    def __init__(
-        self, bundle: Mapping[str, Any], to: Path, seconds: float, at_once: int = 1
-    ) -> None:
-        self.runs: list[PackedRun] = bundle["runs"]
+    def __init__(self, bundle: Bundle, to: Path, seconds: float, at_once: int = 1) -> None:
+        self.runs = bundle["runs"]
         self.bundle, self.to, self.at_once = bundle, to, at_once
         self.under_way: list[Program] = []
         self.began = self.packed = time.monotonic()
@@ -143,7 +141,7 @@ class Session:
         self.devices: set[str] = set()
         self.without: set[str] = set()
         self.environment = {
-            "SACCADE_COMMIT": json.dumps({name: bundle[name] for name in ("commit", "dirty")}),
+            "SACCADE_COMMIT": json.dumps({"commit": bundle["commit"], "dirty": bundle["dirty"]}),
             "SACCADE_INVOCATION": sha256(ROOT / LISTING),
             "SACCADE_KEEP_CHECKPOINTS": "1" if bundle["keep_checkpoints"] else "",
         }
@@ -264,10 +262,10 @@ def done(job: PackedJob) -> bool:
 def trains(run: PackedRun, job: PackedJob) -> bool:
     """Whether a job is a training that the store does not have, maybe under another name."""
     known = (ROOT / "results/store" / run["identity"] / "result").is_dir()
-    return bool(job["program"].endswith(".train")) and not known
+    return job["program"].endswith(".train") and not known
 
 
-def pack(bundle: Mapping[str, Any], to: Path) -> None:
+def pack(bundle: Bundle, to: Path) -> None:
     """Write what the store has of a bundle's runs: results, and the states of unfinished ones.
 
     Who worked on a run, who asked for it, and why it failed, stays: elsewhere it may not fail.

@@ -105,7 +105,7 @@ _EMPTY = {name: None if isinstance(None, kind) else kind for name, kind in _KIND
 
 
 class RunOrigin(TypedDict, total=False):
-    """Where a run behind a table, a figure or a claim comes from."""
+    """Where a run behind a table, a figure or a claim comes from, as far as it is read."""
 
     experiment: str
     variant: str
@@ -114,15 +114,9 @@ class RunOrigin(TypedDict, total=False):
     data: str | None
     """The digest."""
     precision: str | None
-    code: str | None
     commit: str | None
-    dirty: bool | None
-    torch: str | None
-    cuda: str | None
-    python: str | None
     cpu: str | None
     device: str | None
-    finished: str | None
     earlier: str
     """What is to be said of the code that trained it, if anything."""
 

@@ -6,14 +6,12 @@ setting.
 
 import json
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
 from workflow.reporting.measures import EvaluatedRun
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
 Overlaid = Mapping[str, Mapping[str, Sequence[Any]]]
 """Before and after by setting, of runs as `<experiment>/<variant>`."""
 CellProvenance = Mapping[str, Any]

@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 
 
-def environment(device: torch.device) -> dict[str, object]:
+def environment(device: torch.device) -> dict[str, str | int | None]:
     """Versions and hardware, as `run.json` holds them."""
     cuda = device.type == "cuda"
     return {
@@ -32,10 +32,10 @@ COMMIT = "SACCADE_COMMIT"
 """The variable that tells, as JSON, what `commit` would say where the code was packed."""
 
 
-def commit(root: Path) -> dict[str, object]:
+def commit(root: Path) -> dict[str, str | bool | None]:
     """The commit that is checked out, and whether files but docs differ; None without git."""
     if COMMIT in os.environ:
-        packed: dict[str, object] = json.loads(os.environ[COMMIT])
+        packed: dict[str, str | bool | None] = json.loads(os.environ[COMMIT])
         return packed
     status = _git(root, "status", "--porcelain", "--", ".", ":(exclude)docs")
     return {

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from model.build import Node
 from workflow.datasets.io.checksums import read_manifest
 from workflow.planning.identity import ResolvedSpec, digest, measuring_roots, without_paths
+from workflow.planning.run_files import EvaluatorRecord
 from workflow.runtime.atomic import write_atomically
 from workflow.runtime.errors import UserError
 from workflow.runtime.failure import exit_on_user_error
@@ -62,7 +63,7 @@ def main() -> None:
             raise UserError(f"run {spec['identity']} cannot be measured: {error}") from None
 
 
-def _evaluate(spec: ResolvedSpec, given: argparse.Namespace) -> dict[str, object]:
+def _evaluate(spec: ResolvedSpec, given: argparse.Namespace) -> dict[str, EvaluatorRecord]:
     """What each evaluator finds, or found when it ran before.
 
     Where the code that ran is not what stands for it, `ran` has its hash, and `built` that of the
@@ -73,7 +74,7 @@ def _evaluate(spec: ResolvedSpec, given: argparse.Namespace) -> dict[str, object
     subject: Subject | None = None
     history: list[HistoryRow] = []
     built = ""
-    found: dict[str, object] = {}
+    found: dict[str, EvaluatorRecord] = {}
     for name, node in given.evaluators.items():
         further, records = dict(_read_by(name, given.further)), _read_by(name, given.record)
         digests = [_further_digest(folder) for folder in further.values()]
@@ -95,7 +96,7 @@ def _evaluate(spec: ResolvedSpec, given: argparse.Namespace) -> dict[str, object
     return found
 
 
-def _known(path: Path) -> dict[str, object] | None:
+def _known(path: Path) -> EvaluatorRecord | None:
     """What an evaluator found when it ran before; one that is damaged is set aside."""
     try:
         return read_verified(path)

@@ -18,7 +18,7 @@ import numpy as np
 
 from workflow.definitions.claims import Claim, ComparedVariant, Constant, looks_of
 from workflow.definitions.expected import Expected, ExpectedValues
-from workflow.definitions.paper import Paper
+from workflow.definitions.paper import NOTHING, Paper
 from workflow.planning.departures import Departures
 from workflow.reporting.bounds import bounds_of
 from workflow.reporting.claims.judged import ClaimSide, JudgedClaim, kind_of
@@ -33,7 +33,7 @@ from workflow.reporting.measures import (
     provenance,
     usual_device,
 )
-from workflow.reporting.overlaid import NOTHING, Overlaid, exchanged
+from workflow.reporting.overlaid import Overlaid, exchanged
 from workflow.reporting.statistics import bootstrap, intervals
 from workflow.reporting.statistics.comparability import base_scale, hindrances
 from workflow.reporting.statistics.decisions import (

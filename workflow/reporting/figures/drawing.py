@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from workflow.definitions.figures import Figure, Finding
-from workflow.definitions.paper import Paper
+from workflow.definitions.paper import NOTHING, Paper
 from workflow.files import write_sidecar
 from workflow.reporting.figures.drawn import drawn
 from workflow.reporting.figures.panels import Panel, missing, other_devices, panels
 from workflow.reporting.figures.style import rendered, styled
 from workflow.reporting.measures import EvaluatedRun, Measures, provenance
-from workflow.reporting.overlaid import NOTHING, Overlaid, caption_of_figure
+from workflow.reporting.overlaid import Overlaid, caption_of_figure
 from workflow.runtime.atomic import write_atomically
 from workflow.runtime.errors import ReportingError
 

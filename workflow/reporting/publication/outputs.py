@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from workflow.definitions.paper import Paper
+from workflow.definitions.paper import NOTHING, Paper
 from workflow.files import write_json
 from workflow.planning.corpora import DescribedCorpus, corpora
 from workflow.planning.departures import overlaid
 from workflow.planning.plan import Plan
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures
-from workflow.reporting.overlaid import NOTHING, Overlaid
+from workflow.reporting.overlaid import Overlaid
 from workflow.reporting.publication.results import RunResult
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.tables.corpus_tables import Facts, describe, facts_of, with_stated

@@ -12,12 +12,12 @@ import pandas as pd
 
 from workflow.definitions import cells as needs
 from workflow.definitions.expected import Expected, Printed
-from workflow.definitions.paper import Paper
+from workflow.definitions.paper import NOTHING, Paper
 from workflow.definitions.tables import Column, Metric, TableRow
 from workflow.reporting.bounds import bounds_of
 from workflow.reporting.cells import Cell, LongForm, TableAbout, frame, key_of, record, records
 from workflow.reporting.measures import EvaluatedRun, Measures, MetricValue, numbers_of, provenance
-from workflow.reporting.overlaid import NOTHING, Overlaid
+from workflow.reporting.overlaid import Overlaid
 from workflow.reporting.statistics.aggregates import (
     UNDEFINED,
     Spread,

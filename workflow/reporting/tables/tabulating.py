@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from workflow.definitions.paper import Paper
+from workflow.definitions.paper import NOTHING, Paper
 from workflow.definitions.tables import Tables
 from workflow.files import write_sidecar, write_text
 from workflow.reporting.cells import LongForm, csv_of, read_table, sidecar_of
 from workflow.reporting.measures import Measures
-from workflow.reporting.overlaid import NOTHING, Overlaid
+from workflow.reporting.overlaid import Overlaid
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.tables import layout
 from workflow.reporting.tables.latex import latex
