@@ -54,6 +54,9 @@ NORMALIZERS = [
     part("normalizers.stick_breaking:StickBreaking"),
     part("normalizers.gated:Gated", width=16, heads=4),
     part("normalizers.forgetting:Forgetting", width=16, heads=4),
+    part("normalizers.threshold_differential:ThresholdDifferential", head_width=4),
+    part("normalizers.threshold_relative:ThresholdRelative", width=16, heads=4),
+    part("normalizers.lightning_indexer:LightningIndexer", width=16, k=3),
 ]
 CONTEXT = "architectures.context_transformer:ContextTransformer"
 STATES = "architectures.state_transformer:StateTransformer"

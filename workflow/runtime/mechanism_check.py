@@ -281,10 +281,11 @@ def _fault_of_step(mechanism: Callable[[Tensor], Any], step: str, context: Tenso
         later = torch.ones(queries, queries, dtype=torch.bool, device=context.device).triu(1)
         if (found[..., later] != -torch.inf).any():
             return "its `before` lets a query see masked keys; leave their scores at -inf"
-        found = found.masked_fill(later, 0)
+        found = found.masked_fill(found == -torch.inf, 0)
     everything = torch.ones_like(context, dtype=torch.bool)
     finite = bool(found.isfinite().all())
-    largest = _largest_gradient(mechanism, found, context, everything)
+    learned = found.requires_grad
+    largest = _largest_gradient(mechanism, found, context, everything) if learned else 0
     if not finite or not math.isfinite(largest):
         mind = "a query that reads nothing" if step == "after" else "the -inf of masked keys"
         return f"its `{step}` is not finite, or its gradient is not; mind {mind}"

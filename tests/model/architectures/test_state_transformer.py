@@ -82,10 +82,19 @@ def test_what_fades_is_that_of_a_loop():
     assert torch.autograd.gradcheck(lambda s, x: module(module.before(s, x, x)), (real, x))
 
 
-@pytest.mark.parametrize("name", ["gated:Gated", "forgetting:Forgetting"])
-def test_a_classifier_learns_the_keyword(keywords, classifier_spec, name):
-    normalizer = part(f"normalizers.{name}", width=16, heads=2)
-    encoder = part("architectures.state_transformer:StateTransformer", normalizer=normalizer)
+STATES = "architectures.state_transformer:StateTransformer"
+NORMED = "architectures.normed_transformer:NormedTransformer"
+
+
+@pytest.mark.parametrize(("model", "name", "arguments"), [
+    (STATES, "gated:Gated", {"width": 16, "heads": 2}),
+    (STATES, "forgetting:Forgetting", {"width": 16, "heads": 2}),
+    (STATES, "lightning_indexer:LightningIndexer", {"width": 16, "k": 3}),
+    (NORMED, "threshold_relative:ThresholdRelative", {"width": 16, "heads": 2}),
+    (NORMED, "threshold_differential:ThresholdDifferential", {"head_width": 8}),
+])  # fmt: skip
+def test_a_classifier_learns_the_keyword(keywords, classifier_spec, model, name, arguments):
+    encoder = part(model, normalizer=part(f"normalizers.{name}", **arguments))
     classifier_spec["model"]["encoder"] |= encoder
     classifier_spec["training"]["epochs"] = 8
     _, rows = learned(classifier_spec, keywords)
