@@ -43,6 +43,9 @@ MECHANISMS: Mapping[str, tuple[str, str | tuple[int, int, int]]] = {
     "sigmoid": ("#b04a6f", (3, 1, 0)),
     "forgetting": ("#3d9142", (6, 1, 0)),
     "gated": ("#a8569b", (3, 1, 180)),
+    "lightning indexer": ("#b5547a", (5, 1, 180)),
+    "threshold relative": ("#5f8a5a", (4, 1, 45)),
+    "threshold differential": ("#8f6f9e", (7, 1, 0)),
 }
 """Colour and mark of a mechanism, in each figure; light enough for a dark page, and dark enough for
 a white one."""
