@@ -61,7 +61,7 @@ STEPPING = """
 from model.gate import Gate
 
 class Stepping(Gate):
-    def after(self, context): ...
+    def STEP: ...
 
 class Renamed(Stepping): ...
 
@@ -69,9 +69,10 @@ def after(scores): ...
 """
 
 
-def test_a_step_after_reading_needs_the_part_around_that_the_experiment_names(own):
+@pytest.mark.parametrize("step", ["after(self, context)", "before(self, scores, queries, keys)"])
+def test_a_step_needs_the_part_around_that_the_experiment_names(own, step):
     """All else of that part stays, at every scale; one without the step stays where it is."""
-    own.write("my_step.py", STEPPING)
+    own.write("my_step.py", STEPPING.replace("STEP", step))
     network = "class Network:\n    def __init__(self, width, gate, layers=1): ...\n"
     own.write("model/network.py", network)
     own.write("model/around.py", "from model.network import Network\nclass Around(Network): ...\n")

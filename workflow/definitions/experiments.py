@@ -269,7 +269,7 @@ class Mechanisms(TypedDict):
     like: Annotated[dict[Name, str], Field(min_length=1)]
     """by the beginning of the new variant's name ("sst" for "sst_mine")"""
     after: NotRequired[Path]
-    """the part around it for one with a step after reading; without it, such are left out"""
+    """the part around it for one with a step, `before` or `after`; without it, such are left out"""
 
 
 @closed

@@ -5,8 +5,8 @@ follow: `mechanisms: {at: model.encoder.normalizer, like: {sst: sst_softmax}}` m
 `mine` the variant `sst_mine`, run wherever `sst_softmax` is. A table names the rows to follow:
 `mechanisms: {"sst_{mechanism}": sst_softmax}` makes the row `sst_mine`.
 
-A mechanism with a step after reading needs a part around it that takes the step: the experiment's
-`after`. An experiment without it leaves such mechanisms out.
+A mechanism with a step, `before` or `after`, needs a part around it that takes the step: the
+experiment's `after`. An experiment without it leaves such mechanisms out.
 """
 
 from collections.abc import Mapping
@@ -22,8 +22,8 @@ from workflow.planning.nodes import Parts
 from workflow.planning.settings import deep_merge
 from workflow.runtime.errors import InputError
 
-AFTER = "after"
-"""The method of a mechanism with a step after reading."""
+STEPS = ("before", "after")
+"""The methods of a mechanism that are steps around its weights."""
 
 
 def mechanisms(config: Configuration, parts: Parts) -> dict[str, Node]:
@@ -68,7 +68,7 @@ def with_variants(experiment: Experiment, own: Mapping[str, Node], parts: Parts)
         if not isinstance(part, Mapping) or "path" not in part:
             raise InputError(f'{where}.at: "{at}" is no part of variant {followed}; correct it')
     for name, node in own.items():
-        steps = parts.has_method(node["path"], AFTER)
+        steps = any(parts.has_method(node["path"], step) for step in STEPS)
         if steps and not around:
             continue
         for prefix, followed in like.items():
