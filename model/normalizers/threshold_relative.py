@@ -12,8 +12,9 @@ class ThresholdRelative(nn.Module):
 
     d_ij is how many of these keys there are from j to the query, and x_i the state of the query
     (2503.23174; in the authors' code, abhishekpanigrahi1996/MOSS, 17086f9, `TRA` of
-    `TRA_FFL.ipynb`). A query without such a key attends to nothing. Scores have to be causal; those
-    of the authors are sqrt(d) cos(q, k), as in a `NormedTransformer`.
+    `TRA_FFL.ipynb`). A query without such a key attends to nothing. Scores have to be causal. Those
+    of the authors are sqrt(d) cos(q, k), as in a `NormedTransformer`, but for the 1e-6 that their
+    norm adds to a mean square.
 
     Args:
         width: D.

@@ -34,8 +34,13 @@ MODELS = {
         transformers.T5Config(**PAIRS, num_layers=2, num_heads=4, d_kv=8, d_ff=48)
     ),
 }
-READERS = ("Gated", "Forgetting")
-"""Mechanisms that read states."""
+READERS = {
+    "Gated": "gated",
+    "Forgetting": "forgetting",
+    "ThresholdRelative": "threshold_relative",
+    "LightningIndexer": "lightning_indexer",
+}
+"""Mechanisms that read states, with their files."""
 BY_PATH = {
     f"{module.__name__}:{name}": part
     for found in pkgutil.iter_modules(normalizers.__path__, "model.normalizers.")
@@ -152,7 +157,7 @@ def test_selective_attention_is_refused_where_a_cache_leaves_queries_out():
 
 @pytest.mark.parametrize("name", READERS)
 def test_a_mechanism_that_reads_states_is_refused(name):
-    register(name, f"model.normalizers.{name.lower()}:{name}")
+    register(name, f"model.normalizers.{READERS[name]}:{name}")
     with torch.no_grad(), pytest.raises(ValueError, match=f"saccade_{name} reads states"):
         made("llama", f"saccade_{name}")(input_ids=torch.arange(6)[None] + 3)
 
