@@ -82,7 +82,7 @@ def value_norm(model: nn.Module, batch: Batch) -> Tensor:
 
     The step after reading that some mechanisms have is left out.
     """
-    parts = [layer.values for layer in _layers(model)]
+    parts = [layer.values for layer in predicting_layers(model)]
     values: list[Tensor] = []
     hooks = [
         part.value.register_forward_hook(lambda _, __, value: values.append(value))
@@ -160,7 +160,7 @@ def attcat(model: nn.Module, batch: Batch) -> Tensor:
     states: list[Tensor] = []
     hooks = [
         layer.register_forward_pre_hook(lambda _, given: states.append(given[0]))
-        for layer in _layers(model)
+        for layer in predicting_layers(model)
     ]
     h0 = model.encoder.embedding(batch.tokens)  # type: ignore[union-attr, operator]
     prediction = model(batch.tokens, batch.real, h0=h0.detach().requires_grad_())
@@ -188,7 +188,7 @@ def _probability(logits: Tensor, label: Tensor) -> Tensor:
     return logits.softmax(dim=-1).gather(1, label[:, None])[:, 0]
 
 
-def _layers(model: nn.Module) -> Any:
+def predicting_layers(model: nn.Module) -> Any:
     """The layers that the prediction is computed by; of two streams those of the model stream."""
     encoder: Any = model.encoder
     return encoder.model_stream if hasattr(encoder, "model_stream") else encoder.layers
