@@ -6,7 +6,7 @@ It starts as that logit, and every operation passes the R of its outputs to its 
     z = relu(x)                R(x_i) = R(z_i)                              (`eq. 9`)
     z = layer norm of x        as z = W x + b: its deviation is a constant  (proposition 3.4)
     z = softmax(x)             R(x_i) = x_i (R(z_i) - z_i sum_j R(z_j))     (proposition 3.1)
-    z = A V,  z = Q K^T        half of R to either factor, as by `eq. 8`  (proposition 3.3)
+    z = A V,  z = Q K^T        half of R to either factor, as by `eq. 8`   (proposition 3.3)
 
 Of other normalizers than the softmax the rule is the one that proposition 3.1 is made by, R(x_i) =
 x_i sum_j dz_j/dx_i R(z_j) / z_j. Weights that pass no gradient, as those of an argmax, are a

@@ -77,17 +77,17 @@ def attribution(
         batch = cut(collate(split, part), lengths[part]).to(subject.device)
         inner = batch.real.clone()
         inner[:, 0] = False
-        matters, field, effect = _truths(subject, batch, words)
+        matters, field, effect = truths(subject, batch, words)
         scores = {name: explain(subject.model, batch).abs() for name, explain in methods.items()}
         scores[CONTROL] = torch.from_numpy(random.random(inner.shape)).to(subject.device)
         size = inner.sum(dim=1)
         of_batch = {"matters": matters.sum(dim=1) / size, "field": field.sum(dim=1) / size}
         for name, values in scores.items():
-            needed, lacking = _drops(subject, batch, values, random)
+            needed, lacking = falls(subject, batch, values, random)
             of_batch |= {
                 f"matters_{name}": average_precision(values, matters, inner),
                 f"field_{name}": average_precision(values, field, inner),
-                f"effect_{name}": _tau(values[:, 1:], effect[:, 1:], size),
+                f"effect_{name}": tau_with(values[:, 1:], effect[:, 1:], size),
                 f"comprehensiveness_{name}": needed,
                 f"sufficiency_{name}": lacking,
             }
@@ -99,7 +99,7 @@ def attribution(
     }
     for truth in ("matters", "field", "effect"):
         for measure, sign in (("comprehensiveness", 1), ("sufficiency", -1)):
-            agreement = _agreement(scalars, list(methods), truth, measure, sign)
+            agreement = agreement_over(scalars, list(methods), truth, measure, sign)
             scalars[f"{truth}_by_{measure}"] = agreement
     return Measured(scalars, {})
 
@@ -122,7 +122,7 @@ def average_precision(scores: Tensor, truth: Tensor, inner: Tensor) -> Tensor:
     return mean.masked_fill((size == 0) | (size == inner.sum(-1)), torch.nan)
 
 
-def _truths(subject: Subject, batch: Batch, words: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def truths(subject: Subject, batch: Batch, words: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Which tokens (B, T) of a batch matter, which are read, and their effect.
 
     All is 0 at <cls> (or BOS) and padding.
@@ -136,14 +136,14 @@ def _truths(subject: Subject, batch: Batch, words: Tensor) -> tuple[Tensor, Tens
     return found[0] > 0, found[1] > 0, found[2]
 
 
-def _tau(scores: Tensor, effect: Tensor, lengths: Tensor) -> Tensor:
+def tau_with(scores: Tensor, effect: Tensor, lengths: Tensor) -> Tensor:
     """Kendall's tau-b (B,) of scores and effects, both (B, T)."""
     return torch.from_numpy(
         tau_b(scores.cpu().numpy(), effect.cpu().numpy(), lengths.cpu().numpy())
     )
 
 
-def _drops(
+def falls(
     subject: Subject, batch: Batch, scores: Tensor, random: np.random.Generator
 ) -> tuple[Tensor, Tensor]:
     """Comprehensiveness and sufficiency (B,) of a ranking, means over `PERCENT`."""
@@ -164,7 +164,7 @@ def _probabilities(subject: Subject, tokens: Tensor, real: Tensor) -> Tensor:
     return logits.double().softmax(dim=-1)
 
 
-def _agreement(
+def agreement_over(
     scalars: Mapping[str, Scalar], methods: Sequence[str], truth: str, measure: str, sign: int
 ) -> Scalar:
     """Kendall's tau-b over the methods between a truth and a measure times a sign."""

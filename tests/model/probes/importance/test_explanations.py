@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from model.batches.batching import Batch, collate
-from model.build import build
 from model.probes.importance.classification import token_scores
+from model.probes.importance.explanation_ranks import all_explanations
 from model.probes.importance.explanations import (
     attcat,
     explanations,
@@ -17,41 +16,17 @@ from model.probes.importance.explanations import (
     rollout,
     value_norm,
 )
-from tests.model.specs import GUMBEL, SOFTMAX, part
-
-ENCODERS = ["transformer:Transformer", "two_stream:TwoStreamTransformer"]
-either = pytest.mark.parametrize("encoder", ENCODERS)
-both = pytest.mark.parametrize("normalizer", [SOFTMAX, GUMBEL], ids=["softmax", "gumbel"])
-
-
-def model_of(spec, encoder: str, normalizer=SOFTMAX):
-    spec["model"]["encoder"] |= part(f"architectures.{encoder}", normalizer=normalizer)
-    torch.manual_seed(0)
-    return build(spec["model"], vocabulary_size=9).double().eval()
-
-
-def texts(corpus, count: int = 6) -> Batch:
-    return collate(corpus.split("test"), np.arange(count))
-
-
-def alone(corpus, example: int) -> Batch:
-    return collate(corpus.split("test"), np.array([example]))
-
-
-def layers_of(model):
-    encoder = model.encoder
-    return encoder.model_stream if hasattr(encoder, "model_stream") else encoder.layers
-
-
-def states_of(model, batch: Batch) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
-    """What every layer reads of one text, one layer after another, and all weights."""
-    weights = [w.detach() for w in model(batch.tokens, batch.real).weights]
-    h, states = model.encoder.embedding(batch.tokens).detach(), []
-    for layer, w in zip(layers_of(model), weights, strict=True):
-        states.append(h)
-        out = layer(h, None, w, True) if hasattr(layer, "routing") else layer(h, w)
-        h = (out[0] if isinstance(out, tuple) else out).detach()
-    return states, weights
+from tests.model.probes.importance.untrained import (
+    ENCODERS,
+    alone,
+    both,
+    either,
+    layers_of,
+    model_of,
+    states_of,
+    texts,
+)
+from tests.model.specs import GUMBEL, SOFTMAX
 
 
 @either
@@ -61,7 +36,7 @@ def test_a_text_in_a_batch_has_the_scores_that_it_has_alone(
 ):
     model = model_of(classifier_spec, encoder, normalizer)
     batch = texts(keywords)
-    for name, explain in explanations(steps=3).items():
+    for name, explain in all_explanations(steps=3).items():
         scores = explain(model, batch)
         assert scores.shape == batch.tokens.shape
         assert not scores.requires_grad
