@@ -12,11 +12,11 @@ class LightningIndexer(nn.Module):
     """Softmax over the k keys with the largest index I_ts = sum_j w_tj ReLU(q_tj . k_s).
 
     q and w are of the query's state and k of the key's, apart from what makes scores; all heads
-    of a query attend to the same keys (2512.02556 eq. 1, 2). As in the authors' code
+    of a query attend to the same keys (2512.02556, `eq. 1` and `eq. 2`). As in the authors' code
     (deepseek-ai/DeepSeek-V3.2-Exp, 2305c7e, `Indexer`) k has a layer norm, and w is divided by the
     roots of the number and of the size of the indexer's heads; it has no positions of its own here.
 
-    The indexer learns from eq. 4 alone, KL(p_t || softmax(I_t)) over the chosen keys, p the mean
+    The indexer learns from `eq. 4` alone, KL(p_t || softmax(I_t)) over the chosen keys, p the mean
     weights of all heads, and nothing else learns from it: no states get a gradient. The paper's
     first stage, the same over all keys of a trained model, is left out.
 
