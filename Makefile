@@ -70,7 +70,7 @@ mirror = $(call given,MIRROR,--mirror)
 overlay = $(call given,OVERLAY,--configfile)
 SACCADE := $(VENV)/bin/python -m workflow
 
-.PHONY: help demo plan run mirror bundle merge so-far explore site use equivalent reproduce test quick style lint unit dry-runs offline proofs crates slurm bench publish verify mend forget gc clean
+.PHONY: help demo plan run mirror bundle merge so-far explore site use equivalent check reproduce test quick style lint unit dry-runs offline proofs crates slurm bench publish verify mend forget gc clean
 
 ##@ Start
 
@@ -82,9 +82,9 @@ demo: $(READY)  ## Run everything at scale demo (minutes), and say what to look 
 
 ##@ Run
 
-plan: $(READY)  ## Tell jobs and cost: make plan SCALE=lite [ONLY= LIMIT= OVERLAY= PARALLEL=n LIST=1]
+plan: $(READY)  ## Tell jobs and cost: make plan SCALE=lite [ONLY= ROW= LIMIT= OVERLAY= PARALLEL= LIST=1]
 	@$(SACCADE) plan $(ONLY) $(scale) $(limit) $(results) $(device) $(mirror) $(overlay) \
-		$(call given,PARALLEL,--parallel) $(if $(LIST),--jobs)
+		$(call given,PARALLEL,--parallel) $(if $(LIST),--jobs) $(call given,ROW,--row)
 
 run: $(READY)  ## Run it: make run SCALE=lite ONLY="target ..." [LIMIT= OVERLAY= PROFILE= JOBS= DEVICE=]
 	@$(SACCADE) run $(ONLY) $(scale) $(limit) $(results) $(device) $(mirror) $(overlay) \
@@ -116,6 +116,9 @@ use: $(READY)  ## Give lines to a trained model: make use RUN=experiment/variant
 
 equivalent: $(READY)  ## Prove that new code computes what old code did: make equivalent SINCE=COMMIT
 	@$(SACCADE) equivalent --since "$(SINCE)" $(call given,ONLY,--only) $(device)
+
+check: $(READY)  ## Compute a published row again from published weights: make check ROW=paper/table/row
+	@$(SACCADE) check --row "$(ROW)" $(scale) $(results) $(mirror)
 
 reproduce: $(READY)  ## Train a published row again, and log it: make reproduce ROW=paper/table/row [SEED=n]
 	@$(SACCADE) reproduce --row "$(ROW)" $(scale) $(results) $(mirror) $(call given,SEED,--seed)

@@ -1,13 +1,19 @@
-"""What a plan of years says of a cluster."""
+"""What a plan of years says of a cluster, and what is planned of a published row."""
 
 from pathlib import Path
 
+import pytest
+
 from tests.planning.conftest import CONFIG
+from workflow.__main__ import main
+from workflow.commands import plan as command
 from workflow.commands.plan import elsewhere
 from workflow.planning.cost import Cost, Estimate
 from workflow.planning.plan import Plan
+from workflow.reporting.publication.results import published
 
 ROOT = Path(__file__).resolve().parents[2]
+LITE, ROW = ROOT / "docs/reproduction/lite", "discrete_transformer/stack_language/uniform_soft"
 YEAR = 365 * 24 * 3600
 
 
@@ -21,3 +27,28 @@ def test_a_plan_of_years_says_what_a_cluster_takes(tmp_path):
     assert first.endswith("the longest takes about 10 years.")
     assert second.startswith("2 runs want GPUs, ") and "The other 1 take about 0 h" in second
     assert elsewhere(plan, {"stack_language": Cost({keys[2]: runs[keys[2]]})}, 1) == []
+
+
+def test_a_row_is_planned_as_reproduce_would_train_it(tmp_path, monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(command, "dry_run", lambda arguments: asked.extend(arguments) or [])
+    main(["plan", "--row", ROW, "--results", str(tmp_path)])
+    prefix = "stack_language/uniform_soft/seed-"
+    new = 1 + max(int(key.removeprefix(prefix)) for key in published(LITE) if prefix in key)
+    file = f"{tmp_path}/reproduced/lite/measures/{prefix}{new}.json"
+    assert asked[0] == file and "scale=lite" in asked
+    assert f"results={tmp_path}/reproduced" in asked and not list(tmp_path.glob("lite"))
+    assert capsys.readouterr().out.splitlines()[-1] == "Downloads: none."
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--row", "a/b/c"], 'ROW: unknown paper "a"'),
+        (["--row", ROW, "zhao2019"], "ROW= (--row) and ONLY= name two things to plan"),
+    ],
+)
+def test_a_row_that_there_is_not_or_that_is_not_all_is_refused(options, said, tmp_path, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["plan", *options, "--results", str(tmp_path)])
+    assert said in f"{ended.value}{capsys.readouterr().err}"

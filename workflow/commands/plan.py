@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from workflow import PUBLISHED, ROOT
+from workflow.commands import reproduce
 from workflow.datasets.fetched import sources
 from workflow.datasets.fetched.fetching import at_hand
 from workflow.datasets.kinds.feature_files import locate
@@ -30,6 +31,8 @@ from workflow.planning.cost import (
 )
 from workflow.planning.folders import check_home
 from workflow.planning.plan import Plan, named
+from workflow.reporting.publication.results import measures_of
+from workflow.runtime.errors import InputError
 from workflow.terminal import arguments
 from workflow.terminal.dry_run import dry_run
 
@@ -43,10 +46,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     at_once = arguments.whole(1)
     parser.add_argument("--parallel", type=at_once, default=os.cpu_count(), help="runs at once")
     parser.add_argument("--jobs", action="store_true", help="list the jobs instead")
+    parser.add_argument("--row", help="<paper>/<table>/<row>, as reproduce would train it")
 
 
 def main(args: argparse.Namespace) -> None:
     """Print what the jobs cost, or the jobs."""
+    if args.row is not None:
+        if args.targets:
+            raise InputError("ROW= (--row) and ONLY= name two things to plan; leave one out")
+        args.scale = args.scale or "lite"
+        own, *_, anew = reproduce.asked(args)
+        args.targets = [str(measures_of(own, run.key)) for run in anew]
     plan, settings = arguments.plan_of(args), arguments.settings(args)
     plan.check_scale(args.targets)
     check_home()

@@ -30,17 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> None:
     """Train the row in a folder of its own, and compare."""
-    args.results = str(arguments.results_of(args) / FOLDER)
-    settings: dict[str, Any] = {**arguments.settings(args)}
-    plan = configured(ROOT, experiments="all", seeds=None, **settings)
-    row = AddressedRow.at(args.row, Paper.all(plan.mechanisms))
-    before = Measures(
-        it.measure for it in published(PUBLISHED / plan.scale).values() if not it.stale
-    )
-    runs = row.runs(plan, before, args.seed)
+    plan, row, before, runs = asked(args, args.seed)
     refuse_missing(plan, runs)
     targets = [str(measures_of(plan, run.key)) for run in runs]
-    options = [part for name, value in settings.items() for part in (f"--{name}", value)]
+    settings = arguments.settings(args).items()
+    options = [part for name, value in settings for part in (f"--{name}", value)]
     done = subprocess.run(
         [sys.executable, "-m", "workflow", "run", *targets, *options], check=False
     )
@@ -52,6 +46,20 @@ def main(args: argparse.Namespace) -> None:
     append(PUBLISHED / LOG, line(row, found, made[0].run, today, blas()))
     print("\n".join(map(str, found)))
     print(f"Logged:   {PUBLISHED.relative_to(ROOT) / LOG}")
+
+
+def asked(
+    args: argparse.Namespace, seed: int | None = None
+) -> tuple[Plan, AddressedRow, Measures, list[Run]]:
+    """Return a plan in a folder of its own, the row, what is published, and the runs to train."""
+    args.results = str(arguments.results_of(args) / FOLDER)
+    settings: dict[str, Any] = {**arguments.settings(args)}
+    plan = configured(ROOT, experiments="all", seeds=None, **settings)
+    row = AddressedRow.at(args.row, Paper.all(plan.mechanisms))
+    before = Measures(
+        it.measure for it in published(PUBLISHED / plan.scale).values() if not it.stale
+    )
+    return plan, row, before, row.runs(plan, before, seed)
 
 
 def refuse_missing(plan: Plan, runs: list[Run]) -> None:

@@ -14,6 +14,7 @@ from workflow.reporting.claims.judged import JudgedClaim, claims_in
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.tables.corpus_tables import definitions_of
 from workflow.reporting.tables.layout import MISSING, NOT_RUN, grid
+from workflow.terminal.beside_published import beside_published
 from workflow.terminal.progress import STORED, JobProgress, duration
 
 NUMBERS = SHOWN = 3
@@ -31,7 +32,7 @@ def closing(plan: Plan, progress: JobProgress, asked: Sequence[str]) -> list[str
     made = made_of(plan, asked)
     tables = [csv for file in made if (csv := Path(file).with_suffix(".csv")).is_file()]
     if tables and not whole:
-        lines += first_rows(plan, tables[0])
+        lines += [*first_rows(plan, tables[0]), *beside_published(plan, map(str, tables))]
     if made:
         more = f" and {len(made) - SHOWN} more" if len(made) > SHOWN else ""
         lines.append(f"Tables:   {', '.join(made[:SHOWN])}{more}")

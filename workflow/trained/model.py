@@ -66,17 +66,7 @@ def load(run: str, **settings: Any) -> "TrainedModel":
 
 def model_of(plan: Plan, run: ExplorerRun) -> "TrainedModel":
     """Return the model of a run; InputError where its data are not here, or it reads no lines."""
-    data = Path(plan.results) / "data"
-    if not (run.data(data) / "manifest.json").is_file():
-        raise InputError(
-            f"{run.data(data)}: the data of {run.key} are not here; python -m workflow use makes "
-            f"them, and {plan.folder}/logs/explore_data.log says why it can't, such as without a "
-            "network or MIRROR="
-        )
-    corpus, pair = corpus_of(run, data), named(run.key)[:2]
-    tasks = [one for one in tasks_of(Paper.all()).values() if pair in explorer_runs(one)]
-    # What is published has the words of the explorer alone.
-    words = Words.of(corpus, tasks[0].get("words") if run.prefix and tasks else None)
+    corpus, words = corpus_and_words(plan, run)
     model = read_model(run, words)
     toy = isinstance(model, LSTMClassifier) and run.dataset == "keyword_toy"
     if toy or not isinstance(model, READ) or isinstance(model, Captioner):
@@ -86,6 +76,21 @@ def model_of(plan: Plan, run: ExplorerRun) -> "TrainedModel":
         )
     search = _search(plan.run(*named(run.key)).settings.evaluators)
     return TrainedModel(model, corpus, form_of(corpus, words.texts), search or Beam())
+
+
+def corpus_and_words(plan: Plan, run: ExplorerRun) -> tuple[Corpus, Words]:
+    """Return the data of a run, and the words that its weights have; InputError without data."""
+    data = Path(plan.results) / "data"
+    if not (run.data(data) / "manifest.json").is_file():
+        raise InputError(
+            f"{run.data(data)}: the data of {run.key} are not here; python -m workflow use or "
+            f"check makes them, and {plan.folder}/logs/explore_data.log says why it can't, such "
+            "as without a network or MIRROR="
+        )
+    corpus, pair = corpus_of(run, data), named(run.key)[:2]
+    tasks = [one for one in tasks_of(Paper.all()).values() if pair in explorer_runs(one)]
+    # What is published has the words of the explorer alone.
+    return corpus, Words.of(corpus, tasks[0].get("words") if run.prefix and tasks else None)
 
 
 def _search(node: Any) -> Any:

@@ -19,7 +19,6 @@ from workflow.reporting.publication.reproduction import (
     ReproducedNumber,
     append,
     compare,
-    judged,
     line,
 )
 from workflow.reporting.statistics.intervals import prediction
@@ -51,6 +50,8 @@ def test_the_prediction_interval_is_students() -> None:
     expected = (2 - 4.30265 * math.sqrt(4 / 3), 2 + 4.96827)
     assert prediction([1, 2, 3]) == pytest.approx(expected, 1e-5)
     assert prediction([1.0]) is None and prediction([]) is None
+    # Of the mean of three more values it is narrower: sqrt(1/3 + 1/3) in the place of sqrt(4/3).
+    assert prediction([1, 2, 3], 3) == pytest.approx((2 - 3.51310, 2 + 3.51310), 1e-5)
 
 
 def test_the_interval_holds_one_more_value_19_times_of_20() -> None:
@@ -81,8 +82,8 @@ def test_the_interval_holds_one_more_value_19_times_of_20() -> None:
 def test_a_number_is_judged(
     value: float | str, published: list[Any], rule: dict[str, Any] | None, word: str, beside: str
 ) -> None:
-    tolerance = Tolerance.of(rule) if rule else None
-    assert judged(value, published, tolerance) == (word, beside)
+    one = ReproducedNumber("a/x", value, published, Tolerance.of(rule) if rule else None)
+    assert (one.word, one.beside) == (word, beside)
 
 
 def test_the_new_seed_is_the_first_that_is_not_published(results: Results, plan: Plan) -> None:
@@ -146,10 +147,10 @@ def test_a_line_of_the_log(tmp_path: Path) -> None:
     run = {"commit": "c" * 40, "dirty": True, "cpu": "A|B", "cores": 2, "device": "cpu"}
     run |= {"torch": "2.13.0", "spec": {"run": {"seed": 3}}}
     found = [
-        ReproducedNumber("a/x", 1.0, "within", "[0, 2]"),
-        ReproducedNumber("b/x", 5.0, "outside", "[0, 2]"),
+        ReproducedNumber("a/x", 2.0, [1.0, 2.0, 3.0]),
+        ReproducedNumber("b/x", 7.0, [1.0, 2.0, 3.0]),
+        ReproducedNumber("c/x", 5.0, [4.0]),
     ]
-    found.append(ReproducedNumber("c/x", 5.0, "one seed", "difference +1"))
     added = line(row, found, run, "2026-11-25", "mkl")
     for count in (1, 2):
         append(tmp_path / "LOG.md", added)
@@ -164,7 +165,9 @@ def test_a_line_of_the_log(tmp_path: Path) -> None:
         "mkl",
         "1 of 2",
     ]
-    assert cells[8] == "a/x 1 within [0, 2]; b/x 5 outside [0, 2]; c/x 5 one seed difference +1"
+    bounds = "[-2.96828, 6.96828]"
+    last = "c/x 5 one seed difference +1"
+    assert cells[8] == f"a/x 2 within {bounds}; b/x 7 outside {bounds}; {last}"
 
 
 def test_the_published_log_is_of_rows_that_there_are() -> None:

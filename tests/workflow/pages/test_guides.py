@@ -41,6 +41,7 @@ NEEDS = {
     "python cell.py": "its file; test_published.py runs it",
     "python questions.py": "its file; test_numbers.py runs it",
     "python reading.py": "its file; test_guide.py runs it",
+    "make plan ROW=": "what is published; commands/test_plan.py plans a row",
     ".venv/bin/python -m pytest test_my_attention.py": "its file; test_own_mechanism.py runs it",
 }
 VALUES = {"SCALE": "demo|lite|paper", "TORCH": "cpu|keep|lock", "LIST": "1", "DEVICE": "cuda|cpu"}

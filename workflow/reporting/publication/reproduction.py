@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 
 from workflow.definitions.cells import behind_cell, cell_metrics, cells
 from workflow.definitions.expected import Printed
@@ -19,7 +20,7 @@ from workflow.planning.plan import Plan, Run
 from workflow.planning.run_files import RunRecord
 from workflow.reporting.cells import text
 from workflow.reporting.measures import EvaluatedRun, Measures
-from workflow.reporting.statistics.intervals import prediction
+from workflow.reporting.statistics.intervals import Interval, prediction
 from workflow.reporting.statistics.verdict import Ours, Tolerance
 from workflow.runtime.errors import InputError
 
@@ -108,65 +109,87 @@ class AddressedRow:
 
 @dataclass(frozen=True)
 class ReproducedNumber:
-    """A new number beside the published seeds."""
+    """A number of new seeds beside that of the published ones."""
 
     cell: str
     """`<column>/<metric>`."""
     value: float | str
-    word: str
-    """`within`, `outside`, `one seed`, `same text` or `other text`."""
-    beside: str
-    """The interval, the difference or the published text."""
+    """Of the new seed, or the mean of several."""
+    published: Sequence[float | str]
+    """Of each published seed, at least one."""
+    tolerance: Tolerance | None = None
+    """The rule of the metric, if any; it counts where one seed is published."""
+    seeds: int = 1
+    """How many are new."""
+
+    @property
+    def bounds(self) -> Interval | None:
+        """The 95 % prediction interval of the value; None of texts, and of one published seed."""
+        numbers = [one for one in self.published if not isinstance(one, str)]
+        return prediction(numbers, self.seeds) if not isinstance(self.value, str) else None
+
+    @property
+    def word(self) -> str:
+        """`within`, `outside`, `one seed`, `same text` or `other text`."""
+        if self.is_text:
+            return "same text" if self.value in self.published else "other text"
+        if self.bounds is None:
+            return "one seed"
+        value, (low, high) = float(self.value), self.bounds
+        # A mean of equal numbers may miss them by a rounding.
+        inside = low <= value <= high or any(math.isclose(value, end) for end in self.bounds)
+        return "within" if inside else "outside"
+
+    @property
+    def beside(self) -> str:
+        """The interval, the difference or the published text."""
+        if self.is_text:
+            return f"as {self.published[0]}"
+        if self.bounds is not None:
+            low, high = self.bounds
+            return f"[{text(low)}, {text(high)}]"
+        difference = float(self.value) - float(self.published[0])
+        said = f"difference {difference:+.3g}"
+        rule = self.tolerance
+        if rule is None or rule.sampling != "none" or not rule.seed_std:
+            return said
+        # Two trainings: the spread over trainings counts twice, and nothing is rounded.
+        width = rule.width(Ours(1), Printed("")) - Printed("").rounding
+        within = "within" if abs(difference) <= width else "beyond"
+        return f"{said}, tolerance {width:.3g} ({within})"
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is no number."""
+        return isinstance(self.value, str) or isinstance(self.published[0], str)
 
     def __str__(self) -> str:
         return f"{self.cell} {text(self.value)} {self.word} {self.beside}"
 
+    def rounded(self, digits: int) -> str:
+        """Return a number in words: `0.93, published 0.92 ± 0.02: within`."""
+        ours, theirs = float(self.value), fmean(map(float, self.published))
+        half = f" ± {self.bounds[1] - theirs:.{digits}f}" if self.bounds is not None else ""
+        more = "" if half else f", {self.beside}"
+        return f"{ours:.{digits}f}, published {theirs:.{digits}f}{half}: {self.word}{more}"
+
 
 def compare(row: AddressedRow, published: Measures, new: Measures) -> list[ReproducedNumber]:
-    """Return each number of a row that both sides have, beside the published seeds."""
+    """Return each number of a row that both sides have; of several new seeds it is the mean."""
     found = []
     for cell, pair, metric in row.cells():
-        values = _values(metric, published.of(*pair))
-        for value in _values(metric, new.of(*pair))[:1]:
-            if values:
-                rule = metric.get("tolerance")
-                tolerance = Tolerance.of(rule, row.name) if rule else None
-                found.append(ReproducedNumber(cell, value, *judged(value, values, tolerance)))
+        before, made = (_values(metric, side.of(*pair)) for side in (published, new))
+        if before and made:
+            rule = metric.get("tolerance")
+            tolerance = Tolerance.of(rule, row.name) if rule else None
+            value = made[0] if isinstance(made[0], str) else fmean(map(float, made))
+            found.append(ReproducedNumber(cell, value, before, tolerance, len(made)))
     return found
 
 
 def _values(metric: Metric, behind: Iterable[EvaluatedRun]) -> list[float | str]:
     scalars = (measure.of_metric(metric) for measure in behind)
     return [one.value for one in scalars if one is not None]
-
-
-def judged(
-    value: float | str, published: Sequence[float | str], tolerance: Tolerance | None = None
-) -> tuple[str, str]:
-    """Return the word on a number, and what it stands beside.
-
-    Args:
-        value: of the new seed.
-        published: of the published seeds, at least one.
-        tolerance: the rule of the metric, if any; it counts where one seed is published.
-    """
-    if isinstance(value, str) or isinstance(published[0], str):
-        return ("same text" if value in published else "other text"), f"as {published[0]}"
-    numbers = [float(one) for one in published]
-    if bounds := prediction(numbers):
-        low, high = bounds
-        # A mean of equal numbers may miss them by a rounding.
-        inside = low <= value <= high or any(math.isclose(value, end) for end in bounds)
-        return ("within" if inside else "outside"), f"[{text(low)}, {text(high)}]"
-    difference = value - numbers[0]
-    said = f"difference {difference:+.3g}"
-    if tolerance is None or tolerance.sampling != "none" or not tolerance.seed_std:
-        return "one seed", said
-    # Two trainings: the spread over trainings counts twice, and nothing is rounded.
-    width = tolerance.width(Ours(1), Printed("")) - Printed("").rounding
-    return "one seed", f"{said}, tolerance {width:.3g}" + (
-        " (within)" if abs(difference) <= width else " (beyond)"
-    )
 
 
 def line(

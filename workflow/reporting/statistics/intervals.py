@@ -33,17 +33,17 @@ def interval(
     return mean - half, mean + half
 
 
-def prediction(values: Sequence[float]) -> tuple[float, float] | None:
-    """Return Student's 95 % interval of one more value, or None with fewer than two values.
+def prediction(values: Sequence[float], more: int = 1) -> tuple[float, float] | None:
+    """Return Student's 95 % interval of the mean of `more` values, None with fewer than two values.
 
-    It is mean ± t s sqrt(1 + 1/n), t of n - 1 degrees of freedom. Source: Hahn and Meeker (1991),
-    Statistical Intervals.
+    It is mean ± t s sqrt(1/more + 1/n), t of n - 1 degrees of freedom. Source: Hahn and Meeker
+    (1991), Statistical Intervals.
     """
     std, n = spread(values), len(values)
     if std is None:
         return None
     mean = float(np.mean(values))
-    half = float(special.stdtrit(n - 1, 0.5 + LEVEL / 2)) * std * math.sqrt(1 + 1 / n)
+    half = float(special.stdtrit(n - 1, 0.5 + LEVEL / 2)) * std * math.sqrt(1 / more + 1 / n)
     return mean - half, mean + half
 
 
