@@ -14,7 +14,7 @@ from model.build import build
 from model.probes.measure import Subject
 from model.training.loop import build_model, load_weights
 from tests.reporting.synthetic import one_run
-from tests.trained.conftest import LANGUAGE, REVIEWS, TRANSLATION, plan
+from tests.trained.conftest import LANGUAGE, MULTIVIEW, REVIEWS, TRANSLATION, plan
 from workflow.__main__ import main
 from workflow.commands import check, explore
 from workflow.files import read_json
@@ -141,11 +141,21 @@ def test_data_that_cannot_be_made_are_named(
 def test_what_reads_more_than_weights_and_data_is_left_out(plan: Plan) -> None:
     run = ExplorerRun.of(Path(plan.folder) / "runs" / TRANSLATION / "run.json")
     assert "tagged" in plan.run(*named(TRANSLATION)).settings.evaluators["chunking"]
-    assert recomputed(plan, run, ["chunking"]) == {}
+    assert recomputed(plan, run, ["chunking"]) == {"chunking": {}}
     row = SimpleNamespace(cells=lambda: [("a/x", ("toy", "one"), {"measure": "probe.x"})])
     before, after = one_run("one", 0, {"x": 0.5}), one_run("one", 0)
     (line,) = check.compared(row, before, after)  # type: ignore[arg-type]
     assert line == "a/x: published 0.5, not recomputed: that needs more than weights and data"
+
+
+def test_what_depends_on_the_history_is_left_out(plan: Plan) -> None:
+    run = ExplorerRun.of(Path(plan.folder) / "runs" / MULTIVIEW / "run.json")
+    found = recomputed(plan, run, ["depths"])["depths"]["scalars"]
+    corpus = Corpus(run.data(Path(plan.results) / "data"))
+    assert found["seen_all"]["value"] == pytest.approx(
+        100 * corpus.split("test").columns["seen"].mean()
+    )
+    assert {"prefix_all", "infix_depth_1"} <= found.keys() and "dev" not in found
 
 
 def test_weights_that_lack_words_are_refused(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,5 +67,6 @@ def compared(row: AddressedRow, before: EvaluatedRun, after: EvaluatedRun) -> It
         elif isinstance(new.value, str) or isinstance(old.value, str):
             yield f"{line}, recomputed {text(new.value)}"
         else:
-            difference = f"difference {new.value - old.value:+.2g}"
+            far = new.value - old.value
+            difference = f"difference {far:+.2g}" if far else "no difference"
             yield f"{line}, recomputed {text(new.value)}, {difference}"

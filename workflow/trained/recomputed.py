@@ -1,5 +1,6 @@
 """What evaluators find on the published weights of a run, which have half precision."""
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,8 +21,22 @@ UNPUBLISHED = ("variant", "dataset")
 """Keys of what an evaluator reads beside a run and its data: records of runs, and further data."""
 
 
+class _Row(dict[str, Any]):
+    """A row of a history in which every number is the same."""
+
+    def __init__(self, split: str, number: float) -> None:
+        super().__init__(split=split)
+        self.number = number
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+    def __missing__(self, key: str) -> float:
+        return self.number
+
+
 def recomputed(plan: Plan, run: ExplorerRun, evaluators: Iterable[str]) -> dict[str, Any]:
-    """Return what evaluators find, by name, of those that need no more than weights and data.
+    """Return what evaluators find, by name, as far as it needs no more than weights and data.
 
     Raises UserError where the run's data are not here, or others, or its weights lack words.
     """
@@ -36,15 +51,22 @@ def recomputed(plan: Plan, run: ExplorerRun, evaluators: Iterable[str]) -> dict[
     set_numerics(spec["training"], device)
     subject = Subject(read_model(run, words), corpus, device, spec["seed"])
     nodes = plan.run(*named(run.key)).settings.evaluators
-    found = {}
-    for name in evaluators:
-        if not _needs_more(nodes[name]):
-            scalars, arrays = build(nodes[name], spec=spec)(subject)
-            found[name] = plain({"scalars": scalars, "arrays": arrays})
+    return {name: _found(nodes[name], spec, subject) for name in evaluators}
+
+
+def _found(node: Node, spec: Any, subject: Subject) -> dict[str, Any]:
+    """Return what an evaluator finds, without what depends on what training recorded.
+
+    Its history is not published: two that differ in all numbers tell which scalars depend on it.
+    """
+    if any(
+        key in value for value in node.values() if isinstance(value, dict) for key in UNPUBLISHED
+    ):
+        return {}
+    unknown = (-math.inf, math.inf) if "history" in accepted(locate(node["path"])) else (0.0,)
+    histories = ([_Row("train", number), _Row("dev", number)] for number in unknown)
+    made = [build(node, spec=spec, history=history)(subject) for history in histories]
+    first, last = made[0], made[-1]
+    same = {name: it for name, it in first.scalars.items() if it == last.scalars.get(name)}
+    found: dict[str, Any] = plain({"scalars": same, "arrays": first.arrays})
     return found
-
-
-def _needs_more(node: Node) -> bool:
-    """Whether an evaluator reads the history of the training, records or further data."""
-    read = (key for value in node.values() if isinstance(value, dict) for key in value)
-    return "history" in accepted(locate(node["path"])) or any(key in UNPUBLISHED for key in read)
