@@ -28,7 +28,7 @@ class Outcome:
     def jobs(self) -> list[str]:
         """The jobs as `rule run` (or `rule table`), sorted."""
         found = []
-        block = r"^(?:local)?rule (\w+(?: [\w/]+)?):\n((?: .*\n)+)"
+        block = r"^(?:local)?rule (\w+):\n((?: .*\n)+)"
         for rule, lines in re.findall(block, self.said, re.M):
             line = re.search(r"wildcards: (.*)", lines)
             pairs = dict(item.split("=") for item in line[1].split(", ")) if line else {}

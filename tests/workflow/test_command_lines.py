@@ -18,6 +18,8 @@ DRY = ("--dry-run", "toy")
         (("--rulegraph", "mermaid-js", "--", "toy"), "flowchart TB"),
         (("--filegraph", "--", "toy"), "digraph snakemake_dag"),
         (("--d3dag", "--", "toy"), '"edges"'),
+        ((*DRY, "--batch", "toy=1/2"), "Considering only batch 1/2 (rule toy)"),
+        (("--list-untracked", "toy"), "workflow/validation.py"),
         (("--delete-all-output", *DRY), "Would delete results/demo/tables/toy/corpora.csv"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
@@ -33,6 +35,7 @@ def test_what_is_finished_is_described(finished, arguments, says):
         (("--forceall", "--until", "encode"), "encode", {"train", "measure"}),
         (("--forceall", "--omit-from", "measure"), "train", {"measure"}),
         (("--forceall", "--profile", "slurm"), "measure", set()),
+        (("--forcerun", "measure", "--consider-ancient", "measure=run"), "measure", {"train"}),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
@@ -45,3 +48,10 @@ def test_resources_of_the_command_line_replace_those_of_a_rule(finished):
     given = ("--set-resources", "train:mem_mb=123", "--set-threads", "train=1")
     said = finished.plan("toy", "--forcerun", "train", *given).said
     assert "mem_mb=123" in said
+
+
+def test_each_rule_can_have_a_unit_test(finished):
+    """`--generate-unit-tests` names a Python function after each rule."""
+    said = finished.snakemake("--list-rules").said.splitlines()
+    names = [name for name in said if name.startswith(("results", "train", "toy"))]
+    assert "results_toy_losses" in names and all(name.isidentifier() for name in names)

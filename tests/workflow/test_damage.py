@@ -76,8 +76,8 @@ def test_what_is_damaged_in_both_places_is_set_aside_and_trained_by_the_same_com
 
 @pytest.mark.parametrize(
     ("name", "forced"),
-    [(f"runs/{SOFT}/spec.json", "measure"), (f"runs/{SOFT}/run.json", "results toy/losses"),
-     (f"measures/{SOFT}.json", "results toy/losses")],
+    [(f"runs/{SOFT}/spec.json", "measure"), (f"runs/{SOFT}/run.json", "results_toy_losses"),
+     (f"measures/{SOFT}.json", "results_toy_losses")],
 )  # fmt: skip
 def test_a_damaged_file_that_a_table_or_measure_reads_is_made_anew(project, name, forced):
     path = project.root / "results/demo" / name

@@ -71,7 +71,7 @@ def test_plan_names_each_job(venv):
     jobs = [line.split() for line in lines[:-1]]
     for rule in ("train", "measure"):
         assert [rule, "toy_language/soft/seed-0"] in jobs
-    assert ["results", "toy/tuned_losses"] in jobs
+    assert ["results_toy_tuned_losses"] in jobs
     assert ["report"] in jobs
     assert lines[-1] == f"{len(jobs)} jobs would run"
     said = venv.make("plan", "SCALE=dmo", fails=True)

@@ -91,7 +91,7 @@ def test_renaming_a_module_and_a_class_trains_nothing(project):
 
 def test_the_layout_of_a_table_reruns_only_that_table(project):
     project.edit("workflow/papers/toy/tables.yaml", "title: Losses after", "title: Loss after")
-    assert project.plan("toy").jobs == ["results toy/tuned_losses", "toy"]
+    assert project.plan("toy").jobs == ["results_toy_tuned_losses", "toy"]
 
 
 def test_a_learning_rate_in_an_overlay_trains_only_the_runs_of_its_experiment(project):
@@ -123,9 +123,9 @@ def test_an_overlays_table_follows_the_table_that_it_is_compared_with(project):
     assert "- The overlay changes training.clip from nothing to 5" in own
     base = project.root / "results/demo/tables/toy/losses.csv"
     base.write_text(base.read_text().replace("nats", "bits"))
-    assert project.plan(*asked).jobs == ["results toy/losses", "toy_losses"]
+    assert project.plan(*asked).jobs == ["results_toy_losses", "toy_losses"]
     base.unlink()
-    assert project.plan(*asked).jobs == ["results toy/losses", "toy_losses"]
+    assert project.plan(*asked).jobs == ["results_toy_losses", "toy_losses"]
 
 
 def test_the_report_shows_what_was_asked_for_and_follows_its_template(project):

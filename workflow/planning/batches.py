@@ -39,6 +39,11 @@ class JobBatch:
         """What the job is called: after its first item."""
         return f"{self.paper.name}/{self.items[0].name or self.items[0].kind}"
 
+    @property
+    def rule(self) -> str:
+        """The name of its rule: an identifier, of which Snakemake makes the name of a unit test."""
+        return f"results_{self.name.replace('/', '_')}"
+
     def files(self, item: Item) -> list[str]:
         """Return the files of an item."""
         if item.kind == "claims":

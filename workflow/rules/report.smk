@@ -8,7 +8,7 @@ for batch in BATCHES:
 
     rule:
         name:
-            f"results {batch.name}"
+            batch.rule
         input:
             measures=sentence(batch.measures),
             runs=sentence(batch.run_files),

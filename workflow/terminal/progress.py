@@ -145,8 +145,8 @@ class JobProgress:
 
 
 def _kind(rule: str) -> str:
-    """Return the kind of a job: that of `results toy/losses` is `results`."""
-    return rule.partition(" ")[0]
+    """Return the kind of a job: that of `results_toy_losses` is `results`."""
+    return "results" if rule.startswith("results_") else rule
 
 
 def named(rule: str, wildcards: Mapping[str, str] | None) -> str:
