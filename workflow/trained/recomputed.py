@@ -10,8 +10,8 @@ from model.build import Node, accepted, build, locate
 from model.probes.measure import Subject
 from model.training.optimization import set_numerics
 from workflow.planning.plan import Plan, named
+from workflow.reporting.explorer.rounded_weights import read_model
 from workflow.reporting.explorer.shown import ExplorerRun
-from workflow.reporting.explorer.weights import read_model
 from workflow.runtime.errors import InputError
 from workflow.scripts.job import check_data
 from workflow.scripts.measure import plain
