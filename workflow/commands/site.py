@@ -9,8 +9,9 @@ from pathlib import Path
 from workflow import ROOT
 from workflow.commands.explore import published_models
 from workflow.commands.publish import plan_of
+from workflow.reporting.page.guides import GUIDES
 from workflow.reporting.publication.current import planned
-from workflow.reporting.publication.site import FIRST, relative, site_of
+from workflow.reporting.publication.site import FIRST, place_of, relative, site_of
 from workflow.reporting.publication.so_far import write_so_far
 from workflow.runtime.atomic import unwritable, write_atomically
 from workflow.runtime.errors import UserError
@@ -33,6 +34,7 @@ def main(args: argparse.Namespace) -> None:
     bar = {"Home": FIRST, "Results": f"{at}/{FIRST}", "Report": f"{at}/report.html"}
     bar |= {"Explorer": f"{at}/explorer.html", "Tutorial": "tutorial.html"}
     files = site_of(ROOT, bar)
+    to_guides = [(name, relative(place_of(it, ROOT), bar["Report"])) for name, it in GUIDES.items()]
     links = [(name, relative(it, bar["Report"])) for name, it in bar.items()]
     plan = arguments.plan_of(args)
     runs, measures, left_out = published_models(plan, args)
@@ -42,7 +44,9 @@ def main(args: argparse.Namespace) -> None:
     files[bar["Explorer"]] = explorer_page(plan.scale, runs, data, measures, links).encode()
     with tempfile.TemporaryDirectory() as empty:  # where nothing was measured
         plan = plan_of(Path(empty), args.scale)
-        report = write_so_far(plan, planned(plan), partial(print, file=sys.stderr), True, links)
+        report = write_so_far(
+            plan, planned(plan), partial(print, file=sys.stderr), True, links, to_guides
+        )
         files[bar["Report"]] = report.page.read_bytes()
     for place in sorted(files, key=FIRST.__eq__):
         if not (to / place).is_file() or (to / place).read_bytes() != files[place]:

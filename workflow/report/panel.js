@@ -99,7 +99,11 @@
     const copy = told.querySelector(".entry").cloneNode(true);
     copy.querySelectorAll("button").forEach((one) => one.remove());
     copy.querySelectorAll("[id]").forEach((one) => one.removeAttribute("id"));
-    for (const row of copy.querySelectorAll("tr[data-seed]")) row.classList.toggle("lit", seeds.includes(row.dataset.seed));
+    for (const row of copy.querySelectorAll("tr[data-seed]")) {
+      row.classList.toggle("lit", seeds.includes(row.dataset.seed));
+      const heads = row.closest("table").tHead.rows[0].cells;
+      [...row.cells].forEach((cell, at) => { cell.dataset.head = words(heads[at]); });
+    }
     equip(copy);
     return [make("h3", `Runs: ${address.replace("run/", "")}`), copy];
   };

@@ -13,10 +13,11 @@
   };
   // 6.1 is no part of 16.1 or 6.12.
   const pattern = (word) => new RegExp(`${/^\d/.test(word) ? "(?<![\\d.])" : ""}${word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}${/\d$/.test(word) ? "(?!\\.?\\d)" : ""}`);
-  const empty = document.createElement("p");
+  const empty = document.createElement("div");
   empty.className = "banner empty";
   empty.hidden = true;
-  document.querySelector("main").prepend(empty);
+  const main = document.querySelector("main"), guides = document.querySelector(".guides");
+  main.prepend(empty);
 
   let places = [];
   let at = 0;
@@ -55,6 +56,10 @@
       const asks = [field.value && `“${field.value}”`, verdict?.value && `the verdict “${verdict.value}”`].filter(Boolean).join(" and ");
       empty.textContent = `No row has ${asks}. Clear the search (Esc), or try the number of a table (6.1), a mechanism (softmax) or data (SST).`;
       scrollTo({ top: 0 });
+    }
+    if (guides) {
+      guides.hidden = !asked;
+      (empty.hidden ? main : empty).append(guides);
     }
   };
   form.hidden = false;

@@ -9,13 +9,17 @@
     for (const link of links) {
       if (link.hash === `#${tab.id}`) {
         link.setAttribute("aria-current", "page");
-        link.parentElement.scrollLeft = link.offsetLeft - 40;
       } else link.removeAttribute("aria-current");
     }
+  };
+  const seen = () => {
+    const link = document.querySelector(".tabs [aria-current][href^='#']");
+    link.parentElement.scrollLeft = link.offsetLeft - 40;
   };
   addEventListener("reveal", ({ detail }) => {
     const tab = detail.closest(".tab");
     if (tab?.hidden) open(tab);
+    seen();
     for (let fold = detail; fold; fold = fold.parentElement) if (fold.tagName === "DETAILS") fold.open = true;
   });
   open(tabs[0]);

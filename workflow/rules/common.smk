@@ -94,8 +94,8 @@ def sentence(function):
 
 
 def page_files(folder):
-    """The templates, styles and scripts of a page; those of all share their colours."""
-    shared = [ROOT / "workflow" / "report" / "colours.css"]
+    """The templates, styles and scripts of a page; those of all share their colours and bar."""
+    shared = (ROOT / "workflow" / "report" / name for name in ("colours.css", "bar.css"))
     paths = sorted({*(ROOT / "workflow" / folder).rglob("*"), *shared})
     return [os.path.relpath(path) for path in paths if path.suffix in (".j2", ".css", ".js")]
 

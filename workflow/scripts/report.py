@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from workflow.reporting.page.guides import guides
 from workflow.reporting.page.page import render, write_page
 from workflow.reporting.page.runs import recorded
 from workflow.reporting.publication.headline import headline
@@ -44,6 +45,7 @@ def main() -> None:
             plan=given.plan,
             headline=first,
             links=[("Explorer", address) for address in given.explorer],
+            guides=guides(given.out),
         )
         write_page(given.out, page)
 

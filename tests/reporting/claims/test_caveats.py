@@ -56,16 +56,16 @@ def test_claims_on_the_same_runs_are_no_new_evidence() -> None:
     others += [claim(id="f", runs=["5"], verdict="not run", estimate=None)]
     caveats = Caveats([*claims, *others], [])
     assert [caveats.of(one) for one in [*claims, others[0]]] == [
-        ["shares all runs with 2 claims"],
-        ["shares all runs with 2 claims"],
-        ["shares runs with 3 claims"],
-        ["shares runs with 1 claim"],
+        ["2 other claims use exactly these runs"],
+        ["2 other claims use exactly these runs"],
+        ["3 other claims use some of these runs"],
+        ["1 other claim uses some of these runs"],
         [],
-        ["shares all runs with 1 claim"],
+        ["1 other claim uses exactly these runs"],
     ]
     assert "4 rest on runs that another claim uses too" in caveats.sentence
     part = Caveats([claim(id="g", runs=["1"]), *claims], [])
-    assert part.of(claims[0]) == ["shares runs with 3 claims (all with 2)"]
+    assert part.of(claims[0]) == ["3 other claims use some of these runs, 2 exactly these"]
 
 
 def test_seeds_that_share_trainings_are_a_caveat_of_what_has_an_interval() -> None:

@@ -11,9 +11,12 @@ from playwright.sync_api import Page, expect
 from tests.reporting.conftest import Open
 from tests.reporting.page.conftest import fill
 from tests.reporting.synthetic import Results
+from workflow import ROOT
 from workflow.definitions.paper import Paper
 from workflow.files import read_csv
 from workflow.reporting.claims.judged import claims_in
+from workflow.reporting.page.guides import GUIDES, guides
+from workflow.reporting.page.page import render
 
 CELL = "discrete_transformer/table_6_1/sst/two_stream"
 TABLE = "#discrete_transformer\\/table_6_1"
@@ -57,6 +60,9 @@ def test_the_first_screen_has_the_answer_and_every_decided_claim(
         assert decided[link] in str(line.text_content())
     tested = sum(one.verdict != "not run" for one in own)
     answer = page.inner_text(".answer")
+    failed = sum(verdict == "does not hold" for verdict in decided.values())
+    kinds = re.search("Those that do not hold were tried on (.*)", answer)
+    assert failed == sum(map(int, re.findall(r"\((\d+)\)", kinds[1] if kinds else "")))
     assert answer.startswith(f"Of {len(own)} claims of 2 papers, {tested} were tested: ")
     bottom = page.locator(".forest").bounding_box()
     assert bottom and bottom["y"] + bottom["height"] < 900
@@ -109,6 +115,30 @@ def test_nothing_is_wider_than_the_screen(opened: Open, width: int) -> None:
         page.evaluate(f"location.hash = '{tab}'")
         page.wait_for_selector(f"#{tab}:visible")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+        chosen, bar = (
+            page.locator(one).bounding_box() for one in (".tabs [aria-current]", ".tabs")
+        )
+        assert chosen and bar and bar["x"] <= chosen["x"]
+        assert chosen["x"] + chosen["width"] <= bar["x"] + bar["width"] + 1
+    page.evaluate("location.hash = 'kinley2020'")
+    page.wait_for_selector("#kinley2020:visible")
+    for evidence in page.locator("#kinley2020 .claims svg.whisker:visible").all():
+        box = evidence.bounding_box()
+        assert box and box["x"] + box["width"] <= width
+
+
+def test_a_paper_opens_with_its_finding_and_leads_to_what_is_folded(opened: Open) -> None:
+    page = opened("#kinley2020")
+    card = page.locator(".card").first
+    counts = card.locator(".counts").evaluate_all("(all) => all.map((one) => one.textContent)")
+    own = page.locator("#kinley2020 .outcome .counts")
+    assert counts and own.evaluate_all("(all) => all.map((one) => one.textContent)") == counts
+    folds = page.locator("#kinley2020 .contents a", has_text=re.compile(r"^(Undecided|Not run) \("))
+    assert folds.count()
+    for link in folds.all():
+        link.click()
+        fold = page.locator(f"[id='{str(link.get_attribute('href'))[1:]}']")
+        expect(fold).to_have_attribute("open", "")
 
 
 def test_the_search_jumps_to_its_first_hit_and_dims_the_others(opened: Open) -> None:
@@ -142,6 +172,30 @@ def test_the_search_jumps_to_its_first_hit_and_dims_the_others(opened: Open) -> 
     assert page.locator("tr.dimmed").count() == 0
     page.click(".tabs [href='#kinley2020']")
     assert len(rows(page)) == every
+
+
+def test_the_search_points_to_the_guides_where_they_are(
+    opened: Open, lite: Results, text: str, tmp_path: Path
+) -> None:
+    assert 'class="guides' not in text
+    assert guides(tmp_path / "report.html") == []
+    links = guides(ROOT / "results" / "lite" / "report.html")
+    assert [*GUIDES] == [name for name, _ in links]
+    assert all((ROOT / "results" / "lite" / address).is_file() for _, address in links)
+    file = tmp_path / "report.html"
+    tables = lite.folder.glob("tables/*/table_6_1.csv")
+    file.write_text(render("lite", tables=tables, guides=links), encoding="utf-8")
+    page = opened(of=file)
+    shown = page.locator(".guides")
+    expect(shown).to_be_hidden()
+    for words, where in (("SST", "main > .guides"), ("equation 1", ".empty .guides")):
+        page.fill("[name=words]", words)
+        expect(page.locator(where)).to_be_in_viewport()
+    assert [one.get_attribute("href") for one in shown.locator("a").all()] == [
+        to for _, to in links
+    ]
+    page.keyboard.press("Escape")
+    expect(shown).to_be_hidden()
 
 
 def test_a_column_sorts_its_groups_best_first_then_back(opened: Open) -> None:
@@ -192,6 +246,8 @@ def test_a_cell_opens_the_runs_behind_it_and_its_address_opens_the_same(
         assert part in said, part
     assert page.locator("#panel svg.curves polyline").count() == 6  # two a seed
     assert page.locator("#panel tr.lit").count() == 3
+    wider = "(all) => all.filter((one) => one.scrollWidth > one.clientWidth).length"
+    assert page.locator("#panel .scroll").evaluate_all(wider) == 0
     for address in (CELL, f"{CELL}/tau_norm", "table_6_1/sst/two_stream"):
         assert panel(opened(f"#{address}")) == said
     page.keyboard.press("Escape")

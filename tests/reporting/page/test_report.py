@@ -5,6 +5,7 @@ import re
 import shutil
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
@@ -16,10 +17,14 @@ from tests.reporting.synthetic import Results, outcomes
 from tests.sealing import change, flip
 from workflow.definitions.paper import Paper
 from workflow.definitions.references import key_of
-from workflow.files import write_json
+from workflow.files import read_json, write_json
 from workflow.reporting.claims import judging
+from workflow.reporting.claims.caveats import Caveats
+from workflow.reporting.claims.judged import KINDS
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures
+from workflow.reporting.page import claims as page_claims
+from workflow.reporting.page import overview
 from workflow.reporting.page.charts import ChartLine, chart, ticks, whisker
 from workflow.reporting.page.marks import Mark
 from workflow.reporting.page.page import render, write_page
@@ -140,7 +145,7 @@ def test_claims_that_were_not_run_are_folded_into_a_list(single: str, paper: Pap
     waiting = [one for one in own if one["id"] != "soft_not_correlated_sst"]
     checks = sum(one.get("check", False) for one in waiting)
     said = f"{len(waiting) - checks} claims not run, and {checks} checks"
-    assert checks > 1 and f"<details><summary>{said}</summary>" in claims
+    assert checks > 1 and f'<details id="waiting/kinley2020"><summary>{said}</summary>' in claims
     assert claims.count('<span class="mark') == 1 and claims.count("<li ") == len(waiting)
     assert "): data not here in full.</li>" in claims
 
@@ -254,7 +259,7 @@ def test_a_claim_over_proportions_shows_its_runs(
     assert "the left: 1.00 (3 of 3 runs) vs the right: 0.00 (0 of 2 runs)" in text
     assert "<td>+1.00 [+0.14, +1.00]<br><svg" in text
     assert ">5 runs (seeds 0, 1, 2, 7, 8)</div>" in text
-    why = "Fisher's exact test: p = .2. Kind: another reading. Beside it: shares all runs with 1"
+    why = "Fisher's exact test: p = .2. Kind: another reading. Note: 1 other claim uses exactly"
     assert why in html.unescape(text)
 
 
@@ -269,11 +274,34 @@ def test_charts_are_valid_and_in_range() -> None:
     assert chart([ChartLine("train", [])], "nothing", "step") == ""
     flat = chart([ChartLine("train", [(5.0, 1.0)])], "one point", "step")
     ElementTree.fromstring(flat)
-    interval = ElementTree.fromstring(whisker((0.1, 0.3), 0.2, 0.4, (0.0,), "interval"))
+    interval = ElementTree.fromstring(whisker((0.1, 0.3), 0.2, 0.4, (0.0,), "interval", "holds"))
     (estimate,) = (node for node in interval if node.tag == "circle")
     (paper,) = (node for node in interval if node.attrib.get("class") == "paper")
     assert 90 < float(estimate.attrib["cx"]) < float(re.findall(r"[\d.]+", paper.attrib["d"])[0])
-    assert '"paper"' not in whisker((0.1, 0.3), 0.2, None, (0.0,), "interval")
+    assert interval.attrib["class"] == "whisker holds"
+    line = whisker((0.1, 0.3), 0.2, None, (0.0,), "interval", "holds")
+    assert '"paper"' not in line and '"band"' not in line
+    assert '"band"' in whisker((0.1, 0.3), 0.2, None, (-0.5, 0.5), "interval", "holds")
+
+
+def test_the_clearest_failure_is_first(results: Results, paper: Paper) -> None:
+    fill(results, paper)
+    path = results.folder / "claims" / f"{paper.name}.json"
+    failed = {"verdict": "does not hold", "direction": "greater", "margin": 0.0, "check": False}
+    intervals = [(-3.0, -1.0), (-2.2, -1.8), (-9.0, -0.1)]  # 2, 10 and about 1 half-widths off
+
+    def fail(told: dict[str, Any]) -> None:
+        for at, (low, high) in enumerate(intervals):
+            ends = {"estimate": (low + high) / 2, "ci_low": low, "ci_high": high}
+            told["claims"][at] |= {**failed, **ends, "kind": KINDS[at % 2]}
+
+    change(path, fail)
+    shown = page_claims.shown(paper, path, Caveats([], []))
+    order = [told["id"] for told in read_json(path)["claims"][:3]]
+    assert [one.claim.id for one in shown[:3]] == [order[1], order[0], order[2]]
+    said = "Those that do not hold were tried on the paper's setting (2), the paper's data, shorter"
+    assert f"{said} training (1)." in html.unescape(show(results))
+    assert overview.failed([]) == ""
 
 
 @pytest.mark.parametrize(

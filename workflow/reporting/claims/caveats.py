@@ -54,8 +54,12 @@ class Caveats:
         others = [runs & {*claim.runs} for name, runs in self._runs.items() if name != claim.id]
         some = sum(bool(runs) for runs in others)
         whole = sum(runs == {*claim.runs} for runs in others if runs)
-        shares = f"shares {'all ' * (some == whole)}runs with {some} claim{'s' * (some > 1)}"
-        return shares + f" (all with {whole})" * (0 < whole < some) if some else ""
+        if not some:
+            return ""
+        use = f"{some} other claim{'s use' if some > 1 else ' uses'}"
+        if some == whole:
+            return f"{use} exactly these runs"
+        return f"{use} some of these runs" + f", {whole} exactly these" * (whole > 0)
 
     @property
     def sentence(self) -> str:

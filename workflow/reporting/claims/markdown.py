@@ -176,11 +176,11 @@ def would_decide(claim: JudgedClaim) -> str:
     if claim.needed:
         return f"Not decided: {_too_small(claim)}"
     if claim.over != "proportions" and len(claim.seeds) < 2:
-        return "Decided by a second seed"
+        return "A second seed could decide it"
     if later := [seeds for seeds in claim.looks if seeds > len(claim.seeds)]:
-        return f"Decided by {min(later)} seeds, the next look"
+        return f"The next look, at {min(later)} seeds, could decide it"
     more = "runs" if claim.over == "proportions" else "seeds"
-    return f"Decided by more {more} ({_doubt(claim)})"
+    return f"More {more} could decide it ({_doubt(claim)})"
 
 
 def _too_small(claim: JudgedClaim) -> str:

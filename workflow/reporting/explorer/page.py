@@ -1,7 +1,6 @@
 """The page as one file: template, style and scripts of `workflow/explorer`, and the data."""
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from workflow.definitions.paper import Paper
 from workflow.reporting.explorer.data import page_data, recorded_of, recordings, tasks_of
 from workflow.reporting.explorer.shown import ExplorerRun
 from workflow.reporting.measures import EvaluatedRun
-from workflow.reporting.page.templates import COLOURS, Link, environment, inlined
+from workflow.reporting.page.templates import STYLES, Link, environment, inlined, links_from
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "explorer"
 TEMPLATE = "explorer.html.j2"
@@ -79,13 +78,12 @@ def _cited(papers: Iterable[Paper]) -> Iterator[Link]:
             yield from ((one.title, one.link) for one in paper.about.references)
 
 
-def beside(out: Path) -> Iterator[Link]:
-    """Yield links from a page in the project's folder to what is there of its report and code."""
+def beside(out: Path) -> list[Link]:
+    """Return links from a page in the project's folder to what is there of its report and code."""
     reports = [out.parent / name for name in ("report.html", "so_far/report.html")]
     named = [("Report", path) for path in reports if path.is_file()][:1]
     named += [("Guide", ROOT / "docs/explorer.md"), ("Code", TEMPLATES / "engine")]
-    if out.resolve().is_relative_to(ROOT):
-        yield from ((name, os.path.relpath(it, out.parent)) for name, it in named if it.exists())
+    return links_from(out, named)
 
 
 def render(data: Mapping[str, Any], links: Sequence[Link] = (), templates: Path = TEMPLATES) -> str:
@@ -97,7 +95,7 @@ def render(data: Mapping[str, Any], links: Sequence[Link] = (), templates: Path 
             scale=data["scale"],
             links=links,
             data=embedded(data),
-            style=inlined([COLOURS, templates / "style.css"]),
+            style=inlined([*STYLES, templates / "style.css"]),
             engine=inlined(templates / "engine" / name for name in ENGINE),
             # Fields of what was recorded are computed in the page itself.
             scripts=inlined(

@@ -81,10 +81,12 @@ def whisker(
     printed: float | None,
     edges: Sequence[float],
     label: str,
+    look: str,
 ) -> str:
-    """Return a small SVG of an interval beside what it has to leave out.
+    """Return a small SVG of an interval beside what it has to leave out, or of two edges within.
 
-    The paper's value is a tick. Each picture has a scale of its own; 0 is in the middle.
+    The paper's value is a tick. `look` is the CSS class of its verdict. Each picture has a scale
+    of its own; 0 is in the middle.
     """
     values = [*interval, estimate, *edges, *([] if printed is None else [printed])]
     reach = max(map(abs, values)) or 1.0
@@ -94,9 +96,11 @@ def whisker(
 
     low, high = interval
     said = html.escape(label, quote=True)
+    band = f'<path class="band" d="M{across(edges[0]):.1f} 0V20H{across(edges[-1]):.1f}V0z"/>'
     paper = "" if printed is None else f'<path class="paper" d="M{across(printed):.1f} 3V17"/>'
     return (
-        f'<svg class="whisker" viewBox="0 0 180 20" role="img" aria-label="{said}">'
+        f'<svg class="whisker {look}" viewBox="0 0 180 20" role="img" aria-label="{said}">'
+        f"{band if len(edges) > 1 else ''}"
         f'<path class="margin" d="{"".join(f"M{across(edge):.1f} 0V20" for edge in edges)}"/>'
         f'<path class="interval" d="M{across(low):.1f} 10H{across(high):.1f}"/>{paper}'
         f'<circle class="estimate" cx="{across(estimate):.1f}" cy="10" r="3.5"/></svg>'

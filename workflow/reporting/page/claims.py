@@ -1,5 +1,6 @@
 """A claim as the page shows it: what was compared, its interval as a picture, and its runs."""
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,16 +50,38 @@ class ShownClaim:
         """The entry of the first run behind it, its own where the measure has no value in any."""
         return self.runs[0] if self.runs else self.address
 
+    @property
+    def banded(self) -> bool:
+        """Whether it claims a difference within a band."""
+        return len(self.claim.asked.edges) > 1
+
+    @property
+    def clearness(self) -> float:
+        """How far the estimate is from what the claim asks for, in half-widths of the interval."""
+        if not self.claim.interval or self.claim.estimate is None:
+            return 0.0
+        low, high = self.claim.interval
+        distance = min(abs(self.claim.estimate - edge) for edge in self.claim.asked.edges)
+        return 2 * distance / (high - low) if high > low else math.inf
+
 
 def shown(paper: Paper, file: Path, caveats: Caveats) -> list[ShownClaim]:
-    """Return what the page shows of a paper's judged claims, the decided ones first."""
+    """Return what the page shows of a paper's judged claims, the decided ones first.
+
+    Of those that do not hold the clearest is first.
+    """
     runs = read_json(file)["runs"]
     short = {one["id"]: one.get("short", "") for one in paper.claims.get("claims", [])}
     claims = [
         _shown(paper.name, claim, short.get(claim.id, ""), runs, caveats.of(claim))
         for claim in read_claims(file)
     ]
-    return sorted(claims, key=lambda one: ORDER.index(one.claim.verdict))
+
+    def place(one: ShownClaim) -> tuple[int, float]:
+        failed = one.claim.verdict == "does not hold"
+        return ORDER.index(one.claim.verdict), -one.clearness if failed else 0.0
+
+    return sorted(claims, key=place)
 
 
 def decided(claims: Iterable[ShownClaim]) -> list[ShownClaim]:
@@ -104,7 +127,14 @@ def _picture(claim: JudgedClaim) -> str:
     if printed is not None:
         said += f"; the paper's: {printed:+.{claim.digits}f}"
         printed = sign * (printed - middle)
-    return whisker((low, high), sign * (claim.estimate - middle), printed, edges, said)
+    return whisker(
+        (low, high),
+        sign * (claim.estimate - middle),
+        printed,
+        edges,
+        said,
+        Mark(claim.verdict).look,
+    )
 
 
 def printed_difference(claim: JudgedClaim) -> float | None:

@@ -1,11 +1,13 @@
 """What a reader sees first: of each paper what was found, how its numbers fared, and one figure."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from workflow.definitions.references import Reference
 from workflow.planning.run_files import RunRecord
+from workflow.reporting.claims.judged import KINDS
 from workflow.reporting.page.claims import ShownClaim, decided
 from workflow.reporting.page.figures import ShownFigure
 from workflow.reporting.page.headline import Headline
@@ -19,7 +21,7 @@ GOOD_FOR: Mapping[str, str] = {
     "are small and its data are generated: none of its numbers can be compared with a paper's.",
     "lite": "This scale runs on real data, in days. Where the papers' own setting needs a "
     "GPU it trains for less, or on smaller or other data; each verdict says so. It decides claims "
-    "and compares numbers, but for what needs the full size.",
+    "and compares numbers, except those that need full size.",
     "paper": "This scale is the papers' own setting. Its numbers compare directly with theirs.",
 }
 """What each scale is good for."""
@@ -44,6 +46,14 @@ class Card:
     runs: int
     minutes: float
     """Of training."""
+
+
+def failed(cards: Iterable[Card]) -> str:
+    """Say what the claims that do not hold were tried on; nothing where all hold."""
+    claims = [one.claim for card in cards for one in card.decided]
+    kinds = Counter(one.kind for one in claims if one.verdict == "does not hold")
+    shown = ", ".join(f"{kind} ({kinds[kind]})" for kind in KINDS if kinds[kind])
+    return f"Those that do not hold were tried on {shown}." if shown else ""
 
 
 def cards(

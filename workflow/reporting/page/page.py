@@ -25,7 +25,7 @@ from workflow.reporting.page import runs as page_runs
 from workflow.reporting.page.headline import Headline
 from workflow.reporting.page.marks import SIGNS, Mark
 from workflow.reporting.page.runs import Recorded
-from workflow.reporting.page.templates import COLOURS, TEMPLATES, Link, environment, inlined
+from workflow.reporting.page.templates import STYLES, TEMPLATES, Link, environment, inlined
 from workflow.reporting.prose import symbols
 from workflow.reporting.statistics import tolerances
 from workflow.reporting.statistics.comparability import base_scale
@@ -48,6 +48,7 @@ def render(
     so_far: str = "",
     headline: Headline | None = None,
     links: Sequence[Link] = (),
+    guides: Sequence[Link] = (),
 ) -> str:
     """Return the page as HTML; ReportingError names a file that is missing or broken.
 
@@ -63,6 +64,7 @@ def render(
         so_far: how many runs of how many, where not all were waited for.
         headline: what came out, in words and counted.
         links: name and address of the pages beside it.
+        guides: likewise of what a search of the page cannot find.
     """
     templates = environment(TEMPLATES)
     templates.filters |= {"prose": prose, "symbols": symbols}
@@ -77,6 +79,8 @@ def render(
     recipes = [run["spec"]["run"].get("data", {}) for run in records]
     recipes += [recipe for folder in folders for recipe in folder["recipes"]]
     comparable = base_scale(scale) != "demo"
+    by_identity = {run["identity"]: run for run in records}
+    cards = overview.cards(papers, headline, by_identity, comparable)
     page = templates.get_template("report.html.j2").render(
         scale=scale,
         base=base_scale(scale),
@@ -84,12 +88,12 @@ def render(
         good_for=overview.GOOD_FOR.get(base_scale(scale), ""),
         so_far=so_far,
         links=links,
-        cards=overview.cards(
-            papers, headline, {run["identity"]: run for run in records}, comparable
-        ),
+        guides=guides,
+        cards=cards,
+        failed=overview.failed(cards),
         headline=headline,
         caveats=caveats.sentence,
-        style=inlined([COLOURS, TEMPLATES / "style.css"]),
+        style=inlined([*STYLES, TEMPLATES / "style.css"]),
         scripts=inlined(TEMPLATES / name for name in SCRIPTS),
         papers=papers,
         missing=[lacking for folder in folders for lacking in folder["missing"]],

@@ -1,5 +1,6 @@
 """Pages of templates: HTML as one file with its styles and scripts, and Markdown."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -7,8 +8,10 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from workflow import ROOT
+
 TEMPLATES = Path(__file__).resolve().parents[2] / "report"
-COLOURS = TEMPLATES / "colours.css"
+STYLES = (TEMPLATES / "colours.css", TEMPLATES / "bar.css")
 """What the styles of all pages begin with."""
 Link = tuple[str, str]
 """Name and address."""
@@ -23,6 +26,13 @@ def environment(folder: Path, escaped: bool = True) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def links_from(page: Path, files: Iterable[tuple[str, Path]]) -> list[Link]:
+    """Return links from a page in the project's folder to files that are there, by name."""
+    if not page.resolve().is_relative_to(ROOT):
+        return []
+    return [(name, os.path.relpath(it, page.parent)) for name, it in files if it.exists()]
 
 
 def inlined(files: Iterable[Path]) -> Markup:

@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from workflow.reporting.page.templates import COLOURS, TEMPLATES, environment, inlined
+from workflow.reporting.page.templates import STYLES, TEMPLATES, environment, inlined
 from workflow.runtime.errors import ReportingError
 
 FIRST = "index.html"
@@ -23,7 +23,7 @@ def site_of(root: Path, bar: Mapping[str, str]) -> dict[str, bytes]:
 
     Each page links to those of the bar, by name. ReportingError where a page links to nothing.
     """
-    styles = inlined([COLOURS, TEMPLATES / "style.css", TEMPLATES / "site.css"])
+    styles = inlined([*STYLES, TEMPLATES / "style.css", TEMPLATES / "site.css"])
     files = {"style.css": styles.encode(), ".nojekyll": b""}
     template = environment(TEMPLATES).get_template("site.html.j2")
     waiting = [root / "README.md"]

@@ -9,6 +9,7 @@ from workflow import PUBLISHED
 from workflow.definitions.paper import Paper
 from workflow.planning.corpora import DescribedCorpus
 from workflow.planning.plan import Plan
+from workflow.reporting.page.guides import guides
 from workflow.reporting.page.page import render, write_page
 from workflow.reporting.page.runs import Recorded
 from workflow.reporting.page.templates import Link
@@ -53,6 +54,7 @@ def write_so_far(
     say: Callable[[str], None],
     beside_published: bool = False,
     links: Iterable[Link] = (),
+    to_guides: Iterable[Link] = (),
 ) -> SoFar:
     """Make tables, figures, claims and report of every measure that counts today.
 
@@ -65,6 +67,7 @@ def write_so_far(
         beside_published: take what is published where nothing was measured here, and compare an
             overlay with the published tables.
         links: to other pages, beside that to the scale's explorer.
+        to_guides: to the guides, where the page will be elsewhere.
 
     Raises:
         ReportingError: nothing was measured yet, or is published.
@@ -112,6 +115,7 @@ def write_so_far(
             so_far=shown,
             headline=headline(plan.scale, tables, claims),
             links=[*links, *explorer],
+            guides=[*to_guides] or guides(folder / NAME / "report.html"),
         )
         write_page(aside / "report.html", page)
         made = folder / NAME
