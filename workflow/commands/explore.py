@@ -37,21 +37,21 @@ def of_published(args: argparse.Namespace) -> None:
     """Make the page of published weights."""
     plan = arguments.plan_of(args)
     page = Path(plan.folder) / "explorer.html"
-    runs, measures, left_out = published_models(plan, args)
+    runs, measures, missing = published_models(plan, args)
     # What computes is slow to import; nothing waits for it that is refused before.
     from workflow.reporting.explorer.page import beside, explorer_page
 
     data = Path(plan.results) / "data"
-    write_page(page, explorer_page(plan.scale, runs, data, measures, beside(page)))
+    write_page(page, explorer_page(plan.scale, runs, data, measures, beside(page), missing))
     print(f"Explorer: {page}, of {len(runs)} published runs")
-    if left_out:
-        print(left_out)
+    if missing:
+        print(left_out(plan, runs, missing))
 
 
 def published_models(
     plan: Plan, args: argparse.Namespace
-) -> tuple[list[ExplorerRun], list[EvaluatedRun], str]:
-    """Return published runs whose data is there, the measures, and which are left out and why.
+) -> tuple[list[ExplorerRun], list[EvaluatedRun], list[ExplorerRun]]:
+    """Return published runs whose data is there, the measures, and runs whose data is not.
 
     Missing data is made; ReportingError where none can be.
     """
@@ -63,14 +63,23 @@ def published_models(
     data = Path(plan.results) / "data"
     encode(plan, runs, args)
     there = [run for run in runs if _encoded(run, data)]
-    missing = sorted({run.dataset for run in runs if not _encoded(run, data)})
-    lacking = f"data could not be made ({', '.join(missing)}; {log_of(plan)} says why)"
+    missing = [run for run in runs if not _encoded(run, data)]
     if not there:
-        raise ReportingError(f"The {lacking}; connect to a network or set MIRROR=.")
-    left = f"{len(runs) - len(there)} of {len(runs)} models"
-    left_out = f"Left out: {left}, whose {lacking}; connect to a network or set MIRROR=."
+        raise ReportingError(f"The {_lacking(plan, missing)}.")
     measures = [result.measure for result in results.values() if not result.stale]
-    return there, measures, left_out if missing else ""
+    return there, measures, missing
+
+
+def left_out(plan: Plan, runs: list[ExplorerRun], missing: list[ExplorerRun]) -> str:
+    """Say how many models the page has no data of, and the way out."""
+    left = f"{len(missing)} of {len(runs) + len(missing)} models"
+    return f"Left out: {left}, whose {_lacking(plan, missing)}."
+
+
+def _lacking(plan: Plan, missing: list[ExplorerRun]) -> str:
+    names = ", ".join(sorted({run.dataset for run in missing}))
+    why = f"data could not be made ({names}; {log_of(plan)} says why)"
+    return f"{why}; connect to a network or set MIRROR="
 
 
 def encode(plan: Plan, runs: list[ExplorerRun], args: argparse.Namespace) -> None:

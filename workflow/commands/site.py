@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from workflow import ROOT
-from workflow.commands.explore import published_models
+from workflow.commands.explore import left_out, published_models
 from workflow.commands.publish import plan_of
 from workflow.reporting.page.guides import GUIDES
 from workflow.reporting.publication.current import planned
@@ -37,11 +37,14 @@ def main(args: argparse.Namespace) -> None:
     to_guides = [(name, relative(place_of(it, ROOT), bar["Report"])) for name, it in GUIDES.items()]
     links = [(name, relative(it, bar["Report"])) for name, it in bar.items()]
     plan = arguments.plan_of(args)
-    runs, measures, left_out = published_models(plan, args)
+    runs, measures, missing = published_models(plan, args)
     from workflow.reporting.explorer.page import explorer_page  # slow, so it comes after errors
 
     data = Path(plan.results) / "data"
-    files[bar["Explorer"]] = explorer_page(plan.scale, runs, data, measures, links).encode()
+    lacking = [left_out(plan, runs, missing)] if missing else []
+    files[bar["Explorer"]] = explorer_page(
+        plan.scale, runs, data, measures, links, missing
+    ).encode()
     with tempfile.TemporaryDirectory() as empty:  # where nothing was measured
         plan = plan_of(Path(empty), args.scale)
         report = write_so_far(
@@ -51,4 +54,4 @@ def main(args: argparse.Namespace) -> None:
     for place in sorted(files, key=FIRST.__eq__):
         if not (to / place).is_file() or (to / place).read_bytes() != files[place]:
             write_atomically(to / place, files[place])
-    print(f"Site: {to / FIRST}, of {len(files)} files", *filter(None, [left_out]), sep="\n")
+    print(f"Site: {to / FIRST}, of {len(files)} files", *lacking, sep="\n")

@@ -114,6 +114,7 @@ def pages(folder: Path) -> tuple[dict[str, Any], dict[tuple[str, str], nn.Module
         "scale": "demo",
         "tasks": tasks,
         "recorded": [recording("soft", 0.2), recording("sharp", 0.0)],
+        "lacking": [],
     }, models
 
 

@@ -25,7 +25,7 @@ from workflow.commands import explore
 from workflow.definitions.explorer import Recording
 from workflow.definitions.paper import Paper
 from workflow.reporting.explorer import page as explorer
-from workflow.reporting.explorer.data import recordings
+from workflow.reporting.explorer.data import page_data, recordings, tasks_of
 from workflow.reporting.explorer.page import embedded, explorer_page
 from workflow.reporting.explorer.shown import ExplorerRun
 from workflow.reporting.measures import EvaluatedRun
@@ -231,6 +231,7 @@ def test_a_page_links_to_what_is_beside_it(tmp_path):
     assert beside["Guide"] == "../../docs/explorer.md"
     assert dict(explorer.beside(tmp_path / "explorer.html")) == {}
     titles = dict(explorer._cited(Paper.all()))
+    assert max(map(len, titles)) < 30
     assert titles["Discrete Transformer"].startswith("https://openreview.net/")
 
 
@@ -272,4 +273,25 @@ def test_a_page_of_published_runs_has_what_was_recorded_of_others():
     measure = EvaluatedRun(Path("m.json"), "", {**labels, "label": "top-k"}, told)
     page = explorer_page("lite", [], Path("none"), [measure], [("Report", "report.html")])
     assert '"sentences":[{"source":["ein","Hund"]}]' in page
-    assert '<a href="report.html" title="Report">Report</a>' in page
+    assert (
+        '<a href="report.html">Report</a>' in page and "lacking" not in page.partition("<script")[0]
+    )
+
+
+def test_a_page_names_the_tasks_whose_data_are_missing(tiny):
+    labelled(tiny)
+    tiny.run("here", CLASSIFIER)
+    tiny.run("gone", CLASSIFIER, recipe="b" * 12)
+    here, gone = (ExplorerRun.of(tiny.file(name)) for name in ("here", "gone"))
+    tasks = {name: task("class", name, classes=["no", "yes"])["toy"] for name in ("here", "gone")}
+    tasks["gone"]["title"] = "Sentiment"
+    data = page_data("demo", tasks, [here], tiny.data, missing=[gone])
+    assert data["lacking"] == ["Sentiment"]
+    assert "This page lacks Sentiment. Its data was not here." in explorer.render(data)
+
+
+def test_what_a_task_opens_with_replaces_a_word_by_another():
+    opened = [one["opens"] for one in tasks_of(Paper.all()).values() if "opens" in one]
+    assert len(opened) > 1
+    for one in opened:
+        assert one["text"].split()[one["place"] - 1] != one["word"]

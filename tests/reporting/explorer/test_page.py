@@ -160,7 +160,7 @@ def test_the_keyboard_alone_reaches_every_view(opened: Open) -> None:
     for _ in range(60):
         page.keyboard.press("Tab")
         reached.add(page.evaluate(FOCUSED))
-    named = {"task", "a", "b", "example", "text", "at", "layer", "head"}
+    named = {"task", "a", "b", "example", "text", "at", "layer", "head", "least"}
     assert named | {"copy", "scroll"} <= reached
 
 
@@ -197,9 +197,9 @@ def test_outside_the_field_it_says_what_cannot_change(opened: Open) -> None:
         assert page.locator("#replace").is_visible()
     page.keyboard.press("Escape")
     expect(page.locator("#replace")).to_be_hidden()
-    page.get_by_role("button", name="Try to fool it: 8 other words here").click()
-    expect(page.locator(".found")).to_contain_text("8 of 8 words tried")
-    said = r"tried: (\d) turn the answer. \d make a head look elsewhere. 0 change the prediction"
+    page.get_by_role("button", name="Try all 8 other words here").click()
+    expect(page.locator(".found")).to_contain_text("Tried 8 of 8 words")
+    said = r"words. (\d) change the answer. \d make a head look elsewhere. 0 change the prediction"
     turned = int(re.search(said, page.inner_text(".found"))[1])  # type: ignore[index]
     assert page.locator(".found button").count() == turned
 
@@ -261,9 +261,51 @@ def test_a_soft_model_shows_that_nothing_is_left_out(opened: Open) -> None:
     page = opened("#task=next&a=Softmax&b=&place=2")
     assert "Soft attention reads every word: nothing is outside." in verdicts(page)[0]
     assert re.search(
-        r"The field has 10 of 10 tokens.*% of the weights behind this prediction are below 0.05",
+        r"The receptive field has 10 of 10 tokens.*% of the weights behind .* are below 0.05",
         page.inner_text(".size"),
     )
+
+
+def test_lines_of_a_graph_are_weights_above_a_share(opened: Open) -> None:
+    page = opened("#task=next&a=Softmax&b=")
+    graph = page.locator("figure:has(> .scroll > svg.graph)")
+    page.wait_for_selector(".panel")
+    page.locator("#drawer summary").click()
+    drawn = []
+    for least in (5, 20, 60):
+        page.locator("[name=least]").fill(str(least))
+        until(page, "(least) => state.least === least", least)
+        drawn.append(graph.locator("line.read").count())
+        shares = re.findall(r"([\d.]+) %", "".join(graph.locator("line.read").all_text_contents()))
+        assert all(float(share) >= least for share in shares)
+        said = f"Lines are weights of at least {least} %. "
+        assert graph.locator("figcaption").inner_text().startswith(said)
+    assert drawn[0] > drawn[1] > drawn[2]
+    gumbel = opened(NEXT)
+    gumbel.wait_for_selector(".panel")
+    assert "lighter" not in gumbel.inner_text(".panel")
+
+
+def test_on_a_phone_a_graph_scrolls_at_its_own_size(opened: Open) -> None:
+    page = opened(
+        f"{NEXT}&text=( 1 1 ) ( ( 2 ) 1 ) ( ( 3 3 ) )", viewport={"width": 400, "height": 800}
+    )
+    page.wait_for_selector(".panel")
+    sizes = """(picture) => [picture.viewBox.baseVal.width, picture.getBoundingClientRect().width,
+        picture.parentElement.scrollLeft, picture.parentElement.clientWidth,
+        Number(picture.dataset.at)]"""
+    own, wide, left, room, at = page.locator("svg.graph").evaluate(sizes)
+    assert wide >= own > room and left <= at <= left + room
+    assert page.evaluate("document.documentElement.scrollWidth") == 400
+
+
+def test_the_legend_names_the_start_symbol(opened: Open) -> None:
+    page = opened(NEXT)
+    page.wait_for_selector(".panel")
+    assert page.inner_text("#start").split() == ["^", "start", "symbol,", "not", "counted"]
+    page = opened("#task=translation&a=sharp&b=soft&at=0")
+    page.wait_for_selector(".panel")
+    expect(page.locator("#start")).to_be_hidden()
 
 
 def test_both_views_of_an_expression_are_linked(opened: Open) -> None:
@@ -327,10 +369,11 @@ def test_a_recorded_translation_has_attention_beside_importance(opened: Open) ->
     page = opened("#task=translation&a=sharp&b=soft&at=0")
     expect(page.locator(".panel")).to_have_count(2)
     sharp, soft = page.locator(".panel").all()
-    assert "Its field has 1 of 3 source tokens" in sharp.inner_text()
-    assert "Its field has 3 of 3 source tokens" in soft.inner_text()
+    assert "Its receptive field has 1 of 3 source tokens" in sharp.inner_text()
+    assert "Its receptive field has 3 of 3 source tokens" in soft.inner_text()
     assert sharp.locator("[data-side=source].in").all_inner_texts() == ["ein"]
     shown = [row.inner_text().split() for row in sharp.locator("tbody tr").all()]
+    assert "attention, layer 1, mean over 1 head" in sharp.inner_text()
     assert [row[1] for row in shown] == ["100.0", "0.0", "0.0"]
     assert [row[3] for row in shown] == ["25.0", "75.0", "0.0"]
     settled(page, "press", "Shift+ArrowRight")

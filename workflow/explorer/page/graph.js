@@ -1,8 +1,7 @@
 "use strict";
 // The field as a layered graph: tokens at the bottom, the prediction at the top, and of every state that
-// it is built on the edges that its heads read along.
+// it is built on the edges that its heads read along, but for those that weigh less than `state.least` percent.
 
-const FAINT = 0.05; // edges of soft attention that weigh less are not drawn
 const MANY = 400; // edges, up to which each tells its weight
 
 // `side` is a sentence before or after a word was replaced; `name` says which.
@@ -13,7 +12,7 @@ function graphView(side, name) {
   const width = Math.max(length * wide + left + 8, 150), height = layers * tall + words + 36;
   const x = (i) => left + (i + 0.5) * wide, y = (l) => 26 + (layers - l) * tall;
   const title = `${name}: how the prediction at ${at} reaches back through ${plural(layers, "layer")}`;
-  const picture = draw("svg", { class: "graph", viewBox: `0 0 ${width} ${height}`, style: `max-width:${1.3 * width}px;min-width:${Math.min(width, 420)}px`, role: "img", "aria-label": `${title}. ${fieldSentence(side)}` });
+  const picture = draw("svg", { class: "graph", viewBox: `0 0 ${width} ${height}`, style: `--wide:${width}px`, "data-at": x(at), role: "img", "aria-label": `${title}. ${fieldSentence(side)}` });
   picture.append(draw("title", {}, title));
 
   const edge = (l, from, to, attributes, about) => {
@@ -23,6 +22,7 @@ function graphView(side, name) {
   };
   const flipped = new Set(side.flips.map(({ layer, head, position }) => `${layer} ${head} ${position}`));
   const reads = [];
+  let lighter = 0;
   for (let l = 0; l < layers; l++) {
     picture.append(draw("text", { x: 4, y: y(l + 1) + 4 }, `layer ${l + 1}`));
     for (let i = 0; i < length; i++) if (answer.tree[l + 1][i]) edge(l, i, i, { class: "same" });
@@ -32,7 +32,8 @@ function graphView(side, name) {
         if (!answer.tree[l + 1][i] && !flip) continue;
         for (let j = 0; j < length; j++) {
           const weight = rows[i * length + j];
-          if (weight >= FAINT) reads.push({ l, head, i, j, weight, flip, chosen: l === state.layer && state.head === head });
+          if (100 * weight >= state.least) reads.push({ l, head, i, j, weight, flip, chosen: l === state.layer && state.head === head });
+          else if (weight) lighter++;
         }
       }
     });
@@ -53,7 +54,7 @@ function graphView(side, name) {
     }
     for (const [key, d] of alike) picture.append(draw("path", { ...JSON.parse(key), d, fill: "none" }));
   }
-  picture.append(draw("text", { class: "word in", x: x(at), y: 14, "text-anchor": at < 2 ? "start" : "middle" }, "prediction"));
+  picture.append(draw("text", { class: "word in", x: x(at), y: 14, "text-anchor": at < 2 ? "start" : at > length - 3 ? "end" : "middle" }, "prediction"));
   // The dots of one kind are one path of points with round ends.
   const dots = { state: "", "state built": "", "state predicted": `M${x(at)} ${y(layers)}h0` };
   for (let l = 0; l <= layers; l++) {
@@ -67,5 +68,6 @@ function graphView(side, name) {
     if (known?.[i]) picture.append(draw("rect", { class: "needed", x: middle - wide / 2 + 3, y: height - 6, width: wide - 6, height: 3 }));
   });
   if (known) picture.append(draw("text", { x: 4, y: height - 2 }, "needed"));
-  return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Graph, ${name}` }, picture);
+  const drawn = lighter && `Lines are weights of at least ${state.least} %. ${plural(lighter, "lighter one")} ${lighter === 1 ? "is" : "are"} not drawn.`;
+  return make("figure", {}, make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Graph, ${name}` }, picture), drawn ? make("figcaption", {}, drawn) : "");
 }

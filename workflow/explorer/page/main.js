@@ -41,6 +41,9 @@ async function go(change) {
   fillControls();
   const focused = document.activeElement?.dataset?.position !== undefined && [...shown.children].findIndex((one) => one.contains(document.activeElement));
   shown.replaceChildren(...panels.map(panelView));
+  for (const graph of shown.querySelectorAll(".graph")) { // where it is wider than the screen
+    graph.parentElement.scrollLeft = graph.dataset.at - graph.parentElement.clientWidth / 2;
+  }
   shown.classList.toggle("pair", panels.length > 1 && !panels.some(({ after }) => after));
   if (focused !== false) shown.children[Math.min(focused, panels.length - 1)]?.querySelector('.token[tabindex="0"]')?.focus();
   dispatchEvent(new Event("shown"));
@@ -73,6 +76,10 @@ function fillControls() {
   if (listed !== task) document.getElementById("words").replaceChildren(...(task.words ?? []).slice(task.specials).map((word) => make("option", { value: word })));
   options(fields.layer, Array.from({ length: spec.layers }, (_, l) => [l, l + 1]), state.layer);
   options(fields.head, [[-1, "all"], ...Array.from({ length: spec.heads }, (_, h) => [h, h + 1])], state.head);
+  fields.least.value = state.least;
+  const start = document.getElementById("start");
+  start.hidden = !FIRST[task.kind];
+  start.firstChild.textContent = FIRST[task.kind];
   listed = task;
   document.getElementById("about").textContent = task.about;
   fault.textContent = "";

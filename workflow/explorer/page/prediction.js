@@ -30,15 +30,15 @@ const isExact = (side) => side.truth.every((needed, j) => !j || Boolean(needed) 
 // How large the field is, in sentences.
 function fieldSentence(side) {
   const { answer, truth: known, reach } = side, members = membersOf(side);
-  let said = `The field has ${members.length} of ${plural(reach - 1, "token")}`;
+  let said = `The receptive field has ${members.length} of ${plural(reach - 1, "token")}`;
   if (known) {
     const count = known.slice(1).filter(Boolean).length, hits = members.filter((j) => known[j]).length;
-    said += answer.discrete && isExact(side) ? ": exactly those that the answer needs" : `; the answer needs ${count}, of which it has ${hits}`;
+    said += answer.discrete && isExact(side) ? ": exactly those that the answer needs" : `. The right answer needs ${count}; ${hits} of them ${hits === 1 ? "is" : "are"} in the field`;
   }
   said += ".";
   if (!answer.discrete) {
     const { below, share } = small(side);
-    said += ` ${percent(below)} of the weights behind this prediction are below ${SMALL}; together they carry ${percent(share)} of the weight.`;
+    said += ` ${percent(below)} of the weights behind this prediction are below ${SMALL}; together they carry ${percent(share)} of all weight.`;
   }
   return said;
 }

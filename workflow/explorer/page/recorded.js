@@ -32,10 +32,10 @@ function recordedView(panel) {
   return make("section", { class: "panel", "aria-label": choice.label }, make("h2", {}, choice.label),
     make("h3", {}, "Reference translation. Click a word: below is what the model predicts there"),
     chips(one.target, (t) => (t === at ? "at" : ""), at, "target"),
-    make("p", { class: "size" }, `In the place of ${quoted(one.target[at])} the model predicts ${quoted(one.predicted[at])}. Its field has ${inside} of ${plural(one.source.length, "source token")}.`),
+    make("p", { class: "size" }, `In the place of ${quoted(one.target[at])} the model predicts ${quoted(one.predicted[at])}. Its receptive field has ${inside} of ${plural(one.source.length, "source token")}.`),
     make("h3", {}, "Source"), chips(one.source, (j) => `${field[j] ? "in" : "out"}${j === state.place ? " pointed" : ""}`, state.place, "source"),
     make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Attention and importance, ${choice.label}` }, make("table", { class: "beside" },
-      make("thead", {}, make("tr", {}, ...["source token", `attention, layer ${state.layer + 1}`, "importance by gradient"].map((name) => make("th", { scope: "col" }, name)))),
+      make("thead", {}, make("tr", {}, ...["source token", `attention, layer ${state.layer + 1}, ${state.head === -1 ? `mean over ${plural(heads.length, "head")}` : `head ${state.head + 1}`}`, "importance by gradient"].map((name) => make("th", { scope: "col" }, name)))),
       make("tbody", {}, ...one.source.map((word, j) => make("tr", {}, make("th", { scope: "row" }, word),
         make("td", {}, level(attention[j], "attention"), percent(attention[j])), make("td", {}, level(importance[j], "importance"), percent(importance[j]))))))),
     make("p", { class: "small" }, `Run ${choice.model.run}.`));

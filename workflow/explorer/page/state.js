@@ -2,7 +2,8 @@
 // What is shown, all of it, and its address.
 //
 // task, a, b (models; b may be empty: none beside it), text, at (position of the prediction), place (position of the
-// token pointed at), word (what stands there instead; may be empty), layer and head (from 0; -1: all).
+// token pointed at), word (what stands there instead; may be empty), layer and head (from 0; -1: all), least (percent of a head's
+// weight from which on the graph has a line).
 
 // All tasks; what was recorded of translations is one more, whose text is the number of a sentence, whose
 // `at` is a position of the target and `place` one of the source.
@@ -52,6 +53,7 @@ function complete(given) {
     place: number(given.place, recorded ? 0 : 1, last, recorded ? 0 : 1),
     layer: number(given.layer, 0, spec.layers - 1, spec.layers - 1),
     head: number(given.head, -1, spec.heads - 1, -1),
+    least: number(given.least, 1, 100, 20),
   };
 }
 

@@ -1,5 +1,5 @@
 "use strict";
-// Try to fool it: every other word in the place of the token pointed at, counted while it goes on.
+// Every other word in the place of the token pointed at, counted while it goes on.
 
 const AT_ONCE = 10; // words that the worker is asked for together, so that it stays free for edits
 const LISTED = 24; // words that turn the answer, to click on
@@ -38,9 +38,9 @@ async function tryOn(trial, { asked, place }) {
 
 function counted(panel, trial) {
   const { before } = panel, outside = !before.field[before.place];
-  const said = [`${trial.tried} of ${trial.words.length} words tried: ${trial.turned.length} turn the answer.`];
+  const said = [`Tried ${trial.tried} of ${trial.words.length} words. ${trial.turned.length} change the answer.`];
   if (before.answer.discrete) said.push(`${trial.flipped} make a head look elsewhere.`);
-  if (outside) said.push(`${trial.broken} change the prediction while each head keeps looking where it looks.`);
+  if (outside) said.push(`${trial.broken} change the prediction while each head keeps looking where it looks now.`);
   return said.join(" ");
 }
 
@@ -52,7 +52,7 @@ function trialView(panel) {
     if (!button.isConnected && button.textContent) { removeEventListener("tried", show); return; }
     const left = trial.words.length - trial.tried;
     trial.seen = true;
-    button.textContent = trying === trial ? "Stop" : trial.tried ? `Go on with ${left}` : `Try to fool it: ${trial.words.length} other words here`;
+    button.textContent = trying === trial ? "Stop" : trial.tried ? `Try the other ${left}` : `Try all ${trial.words.length} other words here`;
     button.hidden = !left;
     found.replaceChildren(...(trial.tried ? [` ${counted(panel, trial)} `, ...trial.turned.slice(0, LISTED).flatMap((word) => {
       const chosen = make("button", { type: "button", class: "copy" }, task.words[word]);

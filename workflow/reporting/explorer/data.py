@@ -29,6 +29,7 @@ def page_data(
     runs: Iterable[ExplorerRun],
     data: Path,
     recorded: Sequence[Mapping[str, Any]] = (),
+    missing: Iterable[ExplorerRun] = (),
 ) -> dict[str, Any]:
     """Return what the page is made of, as JSON has it; a task without any run is left out.
 
@@ -38,6 +39,7 @@ def page_data(
         runs: those that are there; of a variant that of the lowest seed is shown.
         data: the folder of encoded data, `<dataset>/<recipe>/encoded`.
         recorded: recordings of models that don't run in the page.
+        missing: runs whose data are not there; the page names the tasks that it lacks for that.
 
     Raises:
         ReportingError: data are missing, or of other runs, or models of a task differ in their
@@ -47,12 +49,15 @@ def page_data(
     first: dict[tuple[str, str], ExplorerRun] = {}
     for run in sorted(runs, key=lambda run: -int(run.labels["seed"])):
         first[run.labels["experiment"], run.labels["variant"]] = run
-    made = []
+    absent = {(run.labels["experiment"], run.labels["variant"]) for run in missing}
+    made, lacking = [], []
     for name, task in tasks.items():
         pairs = [(task["experiment"], model) for model in models_at(task, base_scale(scale))]
         if shown := [first[pair] for pair in pairs if pair in first]:
             made.append(_task(scale, name, task, shown, data))
-    return {"scale": scale, "tasks": made, "recorded": list(recorded)}
+        elif absent.intersection(pairs):
+            lacking.append(task["title"])
+    return {"scale": scale, "tasks": made, "recorded": list(recorded), "lacking": lacking}
 
 
 def tasks_of(papers: Iterable[Paper]) -> dict[str, Task]:

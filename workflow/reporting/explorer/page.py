@@ -55,6 +55,7 @@ def explorer_page(
     data: Path,
     measures: Iterable[EvaluatedRun],
     links: Iterable[Link] = (),
+    missing: Iterable[ExplorerRun] = (),
 ) -> str:
     """Return the page of some runs, and of what was recorded of others.
 
@@ -64,10 +65,11 @@ def explorer_page(
         data: the folder of encoded data.
         measures: of runs that may have recordings.
         links: to the pages beside it.
+        missing: runs whose data could not be made.
     """
     papers = Paper.all()
     recorded = recordings(recorded_of(papers), measures)
-    made = page_data(scale, tasks_of(papers), runs, data, recorded)
+    made = page_data(scale, tasks_of(papers), runs, data, recorded, missing)
     return render(made, [*links, *_cited(papers)])
 
 
@@ -75,7 +77,7 @@ def _cited(papers: Iterable[Paper]) -> Iterator[Link]:
     """Yield a link to each paper whose models are shown."""
     for paper in papers:
         if paper.items("explorer") or paper.explorer.get("recorded"):
-            yield from ((one.title, one.link) for one in paper.about.references)
+            yield from ((one.name, one.link) for one in paper.about.references)
 
 
 def beside(out: Path) -> list[Link]:
@@ -94,6 +96,7 @@ def render(data: Mapping[str, Any], links: Sequence[Link] = (), templates: Path 
         .render(
             scale=data["scale"],
             links=links,
+            lacking=data["lacking"],
             data=embedded(data),
             style=inlined([*STYLES, templates / "style.css"]),
             engine=inlined(templates / "engine" / name for name in ENGINE),
