@@ -287,7 +287,7 @@ def test_a_page_names_the_tasks_whose_data_are_missing(tiny):
     tasks["gone"]["title"] = "Sentiment"
     data = page_data("demo", tasks, [here], tiny.data, missing=[gone])
     assert data["lacking"] == ["Sentiment"]
-    assert "This page lacks Sentiment. Its data was not here." in explorer.render(data)
+    assert "This page lacks “Sentiment”. Its data was not here." in explorer.render(data)
 
 
 def test_what_a_task_opens_with_replaces_a_word_by_another():
