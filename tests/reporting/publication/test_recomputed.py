@@ -38,11 +38,16 @@ def by_key(path: Path) -> dict[str, Any]:
 
 
 def told(place: str, kind: str, name: str) -> Any:
-    """Return `evaluator.metric` of measures, which stand at `<file>#<key of the line>`."""
+    """Return `evaluator.metric` of measures, which stand at `<file>#<key of the line>`.
+
+    Of `evaluator.metric>bar` it is 1 where the metric is above the bar.
+    """
     file, _, key = place.partition("#")
+    name, _, bar = name.partition(">")
     evaluator, _, metric = name.partition(".")
     evaluators = by_key(ROOT / file)[key]["measures"]["evaluators"]
-    return evaluators.get(evaluator, {}).get(kind, {}).get(metric)
+    found = evaluators.get(evaluator, {}).get(kind, {}).get(metric)
+    return {**found, "value": int(found["value"] > float(bar))} if found and bar else found
 
 
 def device(place: str) -> str:

@@ -129,7 +129,7 @@ def _cells(claim: JudgedClaim, caveats: list[str]) -> list[str]:
 def _shown(claim: JudgedClaim) -> str:
     """Return the difference with its unit, and what a claim of more than a sign asks for.
 
-    Of a proportion stands there what is counted (`fraction failed`).
+    Of a proportion stands there what is counted (`fraction copied`).
     """
     counts = claim.over == "proportions"
     unit = f" {claim.label if counts else claim.unit}" if counts or claim.unit != "fraction" else ""
