@@ -88,7 +88,7 @@ def judge(
         ]
         if not comparable((it, name) for it, name in named if it.timed(name.partition(".")[0])):
             decision = OTHER_TIMES
-        decision = _within(claim, decision, _unit(claim, named))
+        decision = _within(claim, decision, _unit(claim, named), others)
         compared = [one for both in zip_longest(ones, others) for one in both if one is not None]
         compared += [
             off[one.seed]
@@ -154,8 +154,13 @@ def _unit(claim: Claim, named: Sequence[tuple[EvaluatedRun, str]]) -> str:
     return units.pop() if len(units) == 1 else claim["unit"]
 
 
-def _within(claim: Claim, decision: Decision, unit: str) -> Decision:
-    """Return a decision whose interval ends where the difference of two bounded values has to."""
+def _within(
+    claim: Claim, decision: Decision, unit: str, others: Sequence[EvaluatedRun]
+) -> Decision:
+    """Return a decision whose interval ends where the difference of two bounded values has to.
+
+    What is equal in all runs of the right side, as what a random order has on some data, is fixed.
+    """
     if decision.ci_low is None or decision.ci_high is None:
         return decision
     low, high = bounds_of(unit, _measure(claim, "left").rpartition(".")[2])
@@ -163,7 +168,8 @@ def _within(claim: Claim, decision: Decision, unit: str) -> Decision:
         return decision
     if "beyond" in claim["left"]:
         low, high = low - high, high - low
-    fixed = _fixed(claim)
+    values = numbers_of(others, _measure(claim, "right")) if claim["over"] == "runs" else []
+    fixed = values[0] if len(values) > 1 and len({*values}) == 1 else _fixed(claim)
     least, most = (low, high) if fixed is None else (fixed, fixed)
     return replace(
         decision,

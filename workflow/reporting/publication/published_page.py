@@ -14,6 +14,7 @@ from workflow.reporting.page.marks import shares
 from workflow.reporting.page.templates import markdown
 from workflow.reporting.prose import shortened, symbols
 from workflow.reporting.publication import differing, following
+from workflow.reporting.publication.devices import of_two_devices
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.statistics.verdict import COMPARED, RULE
 
@@ -51,6 +52,7 @@ def scale_page(
         caveats=Caveats.read(folder),
         changed=history.after_results(read_history(folder / history.NAME)),
         differing=differing.numbers(folder),
+        devices=of_two_devices(folder),
         symbols=symbols,
         first_sentence=lambda text: shortened(text, 0),
         following=following.section(folder),
