@@ -175,12 +175,16 @@ def would_decide(claim: JudgedClaim) -> str:
     """Return what could decide a claim that is not decided, or why nothing can yet."""
     if claim.needed:
         return f"Not decided: {_too_small(claim)}"
-    if claim.over != "proportions" and len(claim.seeds) < 2:
-        return "Decided by a second seed"
-    if later := [seeds for seeds in claim.looks if seeds > len(claim.seeds)]:
-        return f"Decided by {min(later)} seeds, the next look"
-    more = "runs" if claim.over == "proportions" else "seeds"
-    return f"Decided by more {more} ({_doubt(claim)})"
+    runs, seeds = claim.over == "proportions", len(claim.seeds)
+    of_left = (claim.left.runs or 0) if runs else seeds
+    past = len(claim.looks) - claim.looks[::-1].index(of_left) if of_left in claim.looks else 0
+    if later := [look for look in claim.looks[past:] if look > of_left]:
+        return f"The next look, at {later[0]} {'runs' if runs else 'seeds'}, could decide"
+    if claim.looks:
+        return f"Not decided at its last look ({_doubt(claim)})"
+    if not runs and seeds < 2:
+        return "A second seed could decide"
+    return f"More {'runs' if runs else 'seeds'} could decide ({_doubt(claim)})"
 
 
 def _too_small(claim: JudgedClaim) -> str:

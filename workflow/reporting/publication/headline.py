@@ -15,13 +15,10 @@ from workflow.reporting.page.headline import Counts, Headline, PaperFinding
 from workflow.reporting.publication.cell_settings import REASONS, CellSettings
 from workflow.reporting.publication.counting import comparisons, counts, once
 from workflow.reporting.statistics.decisions import VERDICTS
-from workflow.reporting.statistics.verdict import COMPARED
+from workflow.reporting.statistics.verdict import JUDGED
 
 EVERY = "all"
 UNDECIDABLE = "*Undecidable*: the test set is too small, whatever the seeds. "
-JUDGED = (*COMPARED, "wide tolerance")
-"""The verdicts that are counted; the last is none, as the tolerance confirms nothing."""
-
 SAID = {
     "holds": ("holds", "hold"),
     "does not hold": ("does not", "do not"),
@@ -45,7 +42,7 @@ def headline(scale: str, tables: Iterable[Path], claims: Iterable[Path]) -> Head
     """Return what came out at a scale, from its tables (`.csv`) and judged claims (`.json`)."""
     shown, judged = sorted(tables), claims_in(claims)
     compared = comparisons(shown, CellSettings(scale, shown))
-    marked = compared[compared["trained"].astype(bool) & compared["verdict"].isin(COMPARED)]
+    marked = compared[compared["trained"].astype(bool) & compared["verdict"].isin(JUDGED)]
     by_paper = {
         key: tuple(once(numbers)["verdict"])
         for key, numbers in marked.groupby(marked["source"].map(key_of))
@@ -171,7 +168,8 @@ def numbers_by_training(compared: pd.DataFrame) -> Counts:
     about = (
         "Numbers that the papers print, with ours beside them. Reproduced is within a tolerance "
         "fixed for each quantity, near within two. Within it, but of one seed, or of seeds further "
-        "apart than the tolerance, is less; a wide tolerance confirms nothing."
+        "apart than the tolerance, is less; a wide tolerance confirms nothing. What two papers "
+        "print counts once here, and for each of them where papers are counted apart."
     )
     numbers = _judged(compared)
     rows = [

@@ -17,6 +17,8 @@ ComparedWord = Literal["reproduced", "within, one seed", "within, seeds apart", 
 Word = Literal[ComparedWord, "wide tolerance", "second reading", "not comparable", "not run"]
 COMPARED: tuple[ComparedWord, ...] = get_args(ComparedWord)
 """The verdicts proper, the best first."""
+JUDGED: tuple[Word, ...] = (*COMPARED, "wide tolerance")
+"""The verdicts that are counted; the last is none, as the tolerance confirms nothing."""
 WORDS: tuple[Word, ...] = get_args(Word)
 NEAR = 2
 """`near` reaches to this many tolerances."""
