@@ -37,6 +37,7 @@ from workflow.reporting.overlaid import Overlaid, exchanged
 from workflow.reporting.statistics import bootstrap, intervals
 from workflow.reporting.statistics.comparability import base_scale, hindrances
 from workflow.reporting.statistics.decisions import (
+    DECIDED,
     OTHER_TIMES,
     UNDEFINED,
     Decision,
@@ -48,6 +49,8 @@ from workflow.reporting.statistics.decisions import (
 )
 from workflow.runtime.errors import ReportingError
 
+PAIR = 2
+ONE_PAIR = "two seeds that are read beside each other are one pair of trainings"
 CHECK = "A check, no claim of the paper: "
 """What a claim of ours begins with."""
 SideName = Literal["left", "right"]
@@ -89,6 +92,9 @@ def judge(
         if not comparable((it, name) for it, name in named if it.timed(name.partition(".")[0])):
             decision = OTHER_TIMES
         decision = _within(claim, decision, _unit(claim, named), others)
+        shared = crossed(named)
+        if shared and len(ones) == PAIR and decision.verdict in DECIDED:
+            decision = replace(decision, verdict="undecided", reason=ONE_PAIR, p=None)
         compared = [one for both in zip_longest(ones, others) for one in both if one is not None]
         compared += [
             off[one.seed]
@@ -117,7 +123,7 @@ def judge(
             measures=[measure.path.as_posix() for measure in behind],
             runs=[measure.identity for measure in behind],
             partners=partners(named),
-            crossed=crossed(named),
+            crossed=shared,
         )
         claims.append(judged.told())
     return {"schema": 1, "paper": paper.name, "scale": scale, "claims": claims, "runs": runs}

@@ -219,6 +219,8 @@ def _doubt(claim: JudgedClaim) -> str:
         return "one seed"
     if without_spread(claim.by_seed):
         return "seeds without spread"
+    if claim.crossed and claim.p is None and not claim.looks:
+        return "one pair of trainings"
     if claim.looks and claim.p is None:
         return "between two looks"
     return contains if claim.interval else "no interval"

@@ -132,9 +132,10 @@ def claims_by_kind(judged: Iterable[JudgedClaim]) -> Counts:
     """Return the papers' claims by what they were tried on, and verdict."""
     about = (
         "What the papers claim, by what it was tried on here. While a claim is undecided, chance "
-        "among trainings or among test examples can explain what was found. What does not hold on "
-        "smaller or other data may hold on the paper's. The paper's setting is as it is read here: "
-        "notes below the tables say what its text leaves open, and where the authors' code differs."
+        "among trainings or among test examples can explain what was found. On the paper's data "
+        "another verdict may come out than on smaller or other data. The paper's setting is as it "
+        "is read here: notes below the tables say what its text leaves open, and where the "
+        "authors' code differs."
     )
     claims = _of_papers(judged)
     rows = [(EVERY, claims), *((kind, claims[claims["kind"] == kind]) for kind in KINDS)]
