@@ -57,7 +57,7 @@ def test_the_first_screen_has_the_answer_and_every_decided_claim(
         assert decided[link] in str(line.text_content())
     tested = sum(one.verdict != "not run" for one in own)
     answer = page.inner_text(".answer")
-    assert answer.startswith(f"Of {len(own)} claims of 2 papers, {tested} were tested: ")
+    assert answer.startswith(f"Of {len(own)} claims of 2 papers, {tested} were tried: ")
     bottom = page.locator(".forest").bounding_box()
     assert bottom and bottom["y"] + bottom["height"] < 900
     for card in page.locator(".card").all():

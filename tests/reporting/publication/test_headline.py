@@ -113,7 +113,7 @@ def test_the_answer_counts_claims_and_numbers_trained_in_full() -> None:
         dtype=object,
     )
     assert answer(judged, compared) == (
-        "Of 5 claims of 1 paper, 4 were tested: 2 hold, 1 does not and 1 is undecided. "
+        "Of 5 claims of 1 paper, 4 were tried: 2 hold, 1 does not and 1 is undecided. "
         "Of 3 numbers trained as long as the paper's, 2 agree and 1 is near."
     )
 

@@ -30,7 +30,7 @@ def of_two_devices(folder: Path) -> Counts:
     ends = [it["ends"] for it in rows if it["ends"]]
     sure = sum(low > 0 or high < 0 for low, high in ends)
     about = (
-        f"No number and no claim is over both. The GPU is above the CPU in {higher} rows and below "
+        f"No cell and no claim is over both. The GPU is above the CPU in {higher} rows and below "
         f"it in {lower}; {sure} of {len(ends)} intervals leave out 0. An interval is Student's "
         "over seeds, which are others on each device, with one spread for both; none is corrected "
         "for their number."

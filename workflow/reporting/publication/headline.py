@@ -66,7 +66,7 @@ def answer(judged: Iterable[JudgedClaim], compared: pd.DataFrame) -> str:
     papers = claims["paper"].nunique()
     said = (
         f"Of {len(claims)} claims of {papers} paper{'s' * (papers != 1)}, {len(tested)} were "
-        f"tested: {_listed(tested, SAID)}."
+        f"tried: {_listed(tested, SAID)}."
     )
     if full.empty:
         return said
