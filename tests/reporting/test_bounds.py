@@ -73,17 +73,24 @@ def test_an_interval_ends_where_its_value_has_to() -> None:
 
 
 @pytest.mark.parametrize(
-    ("right", "ends"),
-    [({"variant": "other"}, (-0.09, 1)), ({"value": 0.25}, (-0.09, 0.75))],
+    ("right", "others", "ends"),
+    [
+        ({"variant": "other"}, [], (-0.9, 1)),
+        ({"variant": "other"}, [0.25, 0.3], (-0.9, 1)),
+        ({"variant": "other"}, [0.25], (-0.9, 1)),
+        ({"variant": "other"}, [0.25, 0.25], (-0.25, 0.75)),
+        ({"value": 0.25}, [], (-0.25, 0.75)),
+    ],
 )
 def test_the_interval_of_a_difference_ends_where_both_sides_have_to(
-    right: dict[str, Any], ends: tuple[float, float]
+    right: dict[str, Any], others: list[float], ends: tuple[float, float]
 ) -> None:
-    decision = Decision("undecided", "", 0.7, -0.09, 1.5, 2)
-    claim = {"measure": "agreement.share", "left": {}, "right": right}
-    found = _within(claim, decision, "fraction")  # type: ignore[arg-type]
+    decision = Decision("undecided", "", 0.3, -0.9, 1.5, 2)
+    claim = {"measure": "probe.share", "left": {}, "right": right, "over": "runs"}
+    runs = [one_run("other", seed, {"share": value}) for seed, value in enumerate(others)]
+    found = _within(claim, decision, "fraction", runs)  # type: ignore[arg-type]
     assert (found.ci_low, found.ci_high) == ends
-    assert _within(claim, decision, "nats") == decision  # type: ignore[arg-type]
+    assert _within(claim, decision, "nats", runs) == decision  # type: ignore[arg-type]
 
 
 def test_what_is_impossible_is_in_no_table() -> None:

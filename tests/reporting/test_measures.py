@@ -57,6 +57,16 @@ def test_what_newer_code_does_not_give_is_not_read(
     assert after.evaluators[name]["arrays"] == told["arrays"]
 
 
+@pytest.mark.parametrize(("accuracy", "copied"), [(95.0, 0), (95.1, 1), (None, None), (101, None)])
+def test_a_bar_behind_a_measure_makes_it_an_outcome(
+    accuracy: float | None, copied: int | None
+) -> None:
+    told = {"copying": {"scalars": {"accuracy": {"value": accuracy, "unit": "%", "n": 3}}}}
+    run = replace(one_run("copying", 0), evaluators=told)
+    assert run.outcome("copying.accuracy>95") == copied
+    assert run.undefined("copying.accuracy>95") == (copied is None)
+
+
 def test_the_same_seed_twice_is_refused(results: Results) -> None:
     path = results.add("stack_language", "uniform_soft", 0)
     with pytest.raises(ReportingError, match="measure the same seed"):

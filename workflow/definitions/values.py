@@ -97,8 +97,8 @@ Path = Annotated[
 MetricPath = Annotated[
     str,
     Field(
-        description='"evaluator.metric", as in the measures',
-        pattern=r"^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*$",
+        description='"evaluator.metric" of the measures; "evaluator.metric>9" is 1 above 9, else 0',
+        pattern=r"^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*(>[0-9.]+)?$",
     ),
 ]
 Digits = Annotated[int, Field(ge=0, le=6), WHOLE]

@@ -59,6 +59,8 @@ class OtherDevice(TypedDict):
     mean: float
     n: int
     difference: float
+    interval: tuple[float, float] | None
+    """Of the difference; nothing where too few runs have one."""
     runs: list[str]
     measures: list[str]
 

@@ -81,10 +81,15 @@ class EvaluatedRun:
         return int(self.run["seed"])
 
     def scalar(self, name: str) -> MetricValue | None:
-        """Return the value of `evaluator.metric`, or None when it has none that is possible."""
+        """Return the value of `evaluator.metric`, or None when it has none that is possible.
+
+        That of `evaluator.metric>95` is 1 where the metric is above 95, else 0.
+        """
         told = self._scalar(name)
         if told is None or (value := told.get("value")) is None or self.impossible(name):
             return None
+        if bar := name.partition(">")[2]:
+            return MetricValue(float(float(value) > float(bar)), unit="fraction")
         return MetricValue(value, told.get("std"), told.get("n"), told.get("unit", ""))
 
     def number(self, name: str) -> float | None:
@@ -138,7 +143,7 @@ class EvaluatedRun:
 
     def impossible(self, name: str) -> str:
         """Say which run's `evaluator.metric` is beyond which bound; nothing where it is within."""
-        evaluator, _, metric = name.partition(".")
+        evaluator, _, metric = name.partition(">")[0].partition(".")
         fault = beyond(self.evaluators.get(evaluator, {}).get("scalars", {}), metric)
         return f"{name} of {self.key} {fault}" if fault else ""
 
@@ -213,7 +218,7 @@ class EvaluatedRun:
         return replace(self, evaluators={**self.evaluators, evaluator: told})
 
     def _scalar(self, name: str) -> ScalarRecord | None:
-        evaluator, _, metric = name.partition(".")
+        evaluator, _, metric = name.partition(">")[0].partition(".")
         return self.evaluators.get(evaluator, {}).get("scalars", {}).get(metric)
 
     def setting(self, key: str) -> Any:

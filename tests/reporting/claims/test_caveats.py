@@ -72,3 +72,5 @@ def test_seeds_that_share_trainings_are_a_caveat_of_what_has_an_interval() -> No
     caveats = Caveats([], [])
     assert caveats.of(claim(crossed=True)) == ["seeds share trainings: the interval is too narrow"]
     assert caveats.of(claim()) == caveats.of(claim(crossed=True, ci_low=None, ci_high=None)) == []
+    decided = [claim(id=name, verdict="holds", crossed=name == "a") for name in "ab"]
+    assert ", in 1 the seeds share trainings, and " in Caveats(decided, []).sentence

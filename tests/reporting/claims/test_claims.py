@@ -364,6 +364,18 @@ def test_runs_that_a_measure_was_compared_with_are_named(paper: Paper, measures:
     assert claim(judge(paper, "lite", Measures(same)), "tau_sst")["crossed"] is True
 
 
+def test_numbers_that_are_printed_together_are_of_one_kind() -> None:
+    """What fails beside what holds, of the same runs, is no other reading for it."""
+    kinds: dict[tuple[str, ...], set[str]] = {}
+    for paper in Paper.all():
+        for claim in paper.claims["claims"]:
+            left = claim.get("printed", {}).get("left", {})
+            place = (claim["left"]["variant"], *(left.get(name, "") for name in ("table", "row")))
+            if left:
+                kinds.setdefault(place, set()).add(claim.get("kind", ""))
+    assert len(kinds) > 20 and {*map(len, kinds.values())} == {1}, kinds
+
+
 @pytest.mark.parametrize(
     ("left", "right", "stated", "kind"),
     [

@@ -203,7 +203,10 @@ def test_checks_are_counted_apart(own: int, checks: int, words: str, shown: str)
         ({}, "More seeds could decide it (interval contains 0)"),
         ({"over": "proportions"}, "More runs could decide it (interval contains 0)"),
         ({"seeds": [0]}, "A second seed could decide it"),
+        ({"seeds": [0], "looks": [3, 3]}, "The next look, at 3 seeds, could decide it"),
         ({"looks": [2, 5, 8]}, "The next look, at 5 seeds, could decide it"),
+        ({"looks": [3, 5]}, "The next look, at 5 seeds, could decide it"),
+        ({"looks": [2, 5, 3], "p": 0.2}, "Not decided at its last look (interval contains 0)"),
         ({"over": "proportions", "needed": 6}, "Not decided: 6 runs could decide, if all agree"),
     ],
 )

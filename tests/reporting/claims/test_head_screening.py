@@ -1,4 +1,4 @@
-"""The heads that multi-head copying calls good and bad are so by their screening."""
+"""Heads that multi-head copying calls good and bad are so by their screening, by one criterion."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from workflow.definitions.paper import Paper
 from workflow.planning.experiments import load_experiments
 from workflow.runtime.json_lines import read_lines
 
@@ -59,6 +60,25 @@ def test_heads_are_called_what_their_screening_found(scale):
         model = MULTIHEAD.resolve(variant, scale).model
         assert len(model["head_seeds"]) == model["heads"]
         assert fault(model["body_seed"], model["head_seeds"], good, screened) == "", variant
+
+
+def test_one_criterion_says_whether_a_run_copies():
+    """What the claims, and the titles of figures, of sections 3.3 and 5.2 count is the same."""
+    paper = Paper("attention_learning")
+    copying = {"permutation_copying", "head_screening", "multihead_copying"}
+    counted = [
+        claim["measure"]
+        for claim in paper.claims["claims"]
+        if claim["experiment"] in copying
+        and claim["over"] == "proportions"
+        and "check" not in claim
+    ]
+    counted += [
+        figure["finding"]["options"]["measure"]
+        for figure in paper.items("figures").values()
+        if figure["experiment"] in copying and "finding" in figure
+    ]
+    assert len(counted) > 10 and set(counted) == {"copying.accuracy>95"}
 
 
 def test_heads_that_are_called_wrongly_are_found():

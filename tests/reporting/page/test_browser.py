@@ -63,7 +63,7 @@ def test_the_first_screen_has_the_answer_and_every_decided_claim(
     failed = sum(verdict == "does not hold" for verdict in decided.values())
     kinds = re.search("Those that do not hold were tried on (.*)", answer)
     assert failed == sum(map(int, re.findall(r"\((\d+)\)", kinds[1] if kinds else "")))
-    assert answer.startswith(f"Of {len(own)} claims of 2 papers, {tested} were tested: ")
+    assert answer.startswith(f"Of {len(own)} claims of 2 papers, {tested} were tried: ")
     bottom = page.locator(".forest").bounding_box()
     assert bottom and bottom["y"] + bottom["height"] < 900
     for card in page.locator(".card").all():

@@ -10,6 +10,7 @@ class Part:
     name: str
     identities: frozenset[str]
     own: bool = False
+    title: str = ""
 
 
 def test_a_figure_is_beside_the_table_of_its_runs_and_rather_the_papers_own() -> None:
@@ -24,3 +25,11 @@ def test_a_figure_is_beside_the_table_of_its_runs_and_rather_the_papers_own() ->
         assert beside[best.name] == [figure] and not alone
     other = Part("other", frozenset("z"))
     assert placed([other], [paper]) == ({"paper": []}, [other])
+
+
+def test_a_figure_of_the_paper_is_with_its_number_and_not_where_its_runs_happen_to_be() -> None:
+    figure = Part("figure", frozenset("ab"), title="Figure 4 (paper2020): words")
+    sizes = Part("sizes", frozenset("ab"), own=True, title="Section A.8: sizes")
+    numbers = Part("numbers", frozenset("abc"), title="Figure 4 in a number: words")
+    assert placed([figure], [sizes]) == ({"sizes": []}, [figure])
+    assert placed([figure], [sizes, numbers]) == ({"sizes": [], "numbers": [figure]}, [])

@@ -9,6 +9,7 @@ import pytest
 from tests.reporting.claims.test_claims_table import claim
 from workflow.definitions.claims import check_claims
 from workflow.definitions.paper import Paper
+from workflow.definitions.references import key_of
 from workflow.reporting.claims.judged import KINDS
 from workflow.reporting.measures import Measures
 from workflow.reporting.publication.cell_settings import GPU, REASONS, UNDONE, CellSettings
@@ -23,6 +24,7 @@ from workflow.reporting.publication.headline import (
     sentence,
 )
 from workflow.reporting.publication.summary import published_claims
+from workflow.reporting.statistics.verdict import JUDGED
 from workflow.reporting.tables.tabulating import tabulate
 from workflow.runtime.errors import InputError
 
@@ -82,6 +84,20 @@ def test_a_paper_is_headed_by_its_own_numbers_of_trainings() -> None:
     assert numbers["kinley2020"] == numbers["discrete2020"] == ["differs", "near"]
 
 
+def test_the_numbers_of_papers_add_up_to_those_that_are_counted() -> None:
+    """What several papers print counts with each of them, and once in all."""
+    lite = ROOT / "docs/reproduction/lite"
+    tables = sorted(lite.glob("tables/*/*.csv"))
+    found = headline("lite", tables, sorted(lite.glob("claims/*.json")))
+    compared = comparisons(tables, CellSettings("lite", tables))
+    judged = compared[compared["trained"].astype(bool) & compared["verdict"].isin(JUDGED)]
+    papers = judged.groupby("measurement")["source"].agg(lambda it: len({*map(key_of, it)}))
+    (_, *rows) = found.tables[1].rows
+    total = sum(int(row[1]) for row in rows if row[0].startswith("trained"))
+    assert total == len(papers) and (papers > 1).any()
+    assert sum(len(one.numbers) for one in found.findings) == papers.sum()
+
+
 def test_the_answer_counts_claims_and_numbers_trained_in_full() -> None:
     judged = [
         *(claim(id=name, verdict="holds") for name in "ab"),
@@ -97,7 +113,7 @@ def test_the_answer_counts_claims_and_numbers_trained_in_full() -> None:
         dtype=object,
     )
     assert answer(judged, compared) == (
-        "Of 5 claims of 1 paper, 4 were tested: 2 hold, 1 does not and 1 is undecided. "
+        "Of 5 claims of 1 paper, 4 were tried: 2 hold, 1 does not and 1 is undecided. "
         "Of 3 numbers trained as long as the paper's, 2 agree and 1 is near."
     )
 

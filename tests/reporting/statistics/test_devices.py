@@ -5,12 +5,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from scipy import stats
 
-from tests.reporting.synthetic import judged, laid_out, lines, one_run, toy, toy_table
+from tests.reporting.synthetic import Results, judged, laid_out, lines, one_run, toy, toy_table
 from workflow import ROOT
+from workflow.definitions.paper import Paper
 from workflow.files import read_json
 from workflow.reporting.cells import read_table, records
-from workflow.reporting.measures import EvaluatedRun, by_usual_device, usual_device
+from workflow.reporting.measures import EvaluatedRun, by_usual_device, numbers_of, usual_device
+from workflow.reporting.publication.devices import of_two_devices
+from workflow.reporting.tables.tabulating import tabulate
 
 PUBLISHED = ROOT / "docs/reproduction"
 SCALES = [path.parent for path in sorted(PUBLISHED.glob("*/index.json"))]
@@ -68,6 +72,32 @@ def test_a_cell_is_over_the_runs_of_one_device() -> None:
     assert not any("two devices" in line for line in below)
 
 
+def test_both_devices_are_beside_each_other(tmp_path: Path) -> None:
+    """A row that both trained is shown once, by its number of quality, the CPU first."""
+    results = Results(tmp_path / "results", "lite")
+    for seed in range(3):
+        results.add("text_classification", "sst_soft", seed)
+        results.add("text_classification", "sst_discrete", seed)
+    runs = results.read()
+    group = runs.of("text_classification", "sst_soft")
+    for at in (1, 2):
+        group[at] = replace(group[at], provenance={**group[at].provenance, "device": "H200"})
+    at = tmp_path / "lite/tables/discrete_transformer/table_6_1"
+    tabulate(Paper("discrete_transformer"), "table_6_1", "lite", runs, at)
+    shown = of_two_devices(tmp_path / "lite")
+    of_cpu, *of_gpu = numbers_of(group, "accuracy.accuracy")
+    low, high = stats.ttest_ind(of_gpu, [of_cpu]).confidence_interval()
+    mean = sum(of_gpu) / 2
+    assert shown.rows == (
+        (
+            "[Table 6.1](kinley2020.md#table_6_1): gradient norm: SST, accuracy",
+            f"{of_cpu:.1f} (1)",
+            f"{mean:.1f} (2)",
+            f"{mean - of_cpu:+.1f} [{low:+.1f}, {high:+.1f}]",
+        ),
+    )
+
+
 def decided(left: Sequence[str], right: Sequence[str], over: str = "runs") -> dict[str, object]:
     """Return what is decided on runs of some devices, seed by seed, all with 1 at the left."""
     sides = {"good": (left, 1.0), "bad": (right, 0.0)}
@@ -100,3 +130,12 @@ def test_nothing_published_is_over_two_devices(folder: Path) -> None:
     for path in sorted(folder.glob("claims/*.json")):
         for claim in read_json(path)["claims"]:
             assert len(claim["devices"]) <= 1, claim["id"]
+
+
+@pytest.mark.parametrize("folder", SCALES, ids=lambda it: it.name)
+def test_a_count_that_no_training_changes_has_no_device(folder: Path) -> None:
+    for path in sorted(folder.glob("tables/*/*.csv")):
+        table = read_table(path)
+        for cell in records(table.cells):
+            fixed = table.about.get("tolerances", {}).get(cell["metric"], {}).get("seed_std") == 0
+            assert not (fixed and cell["other_devices"]), (path, cell["row"], cell["metric"])

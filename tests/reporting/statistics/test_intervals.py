@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from workflow.reporting.statistics.intervals import exact, newcombe, wilson
+from workflow.reporting.statistics.intervals import apart, exact, newcombe, wilson
 
 Z = 1.959963984540054
 Counts = tuple[int, int]
@@ -104,3 +104,10 @@ def test_newcombe_mirrors_and_holds_the_difference(left: Counts, right: Counts) 
     low, high = newcombe(left, right)
     assert newcombe(right, left) == pytest.approx((-high, -low), abs=1e-12)
     assert -1 - 1e-12 <= low <= left[0] / left[1] - right[0] / right[1] <= high <= 1 + 1e-12
+
+
+@pytest.mark.parametrize(("one", "other"), [([1.0, 2.5, 2.0], [3.0, 5.0]), ([1.0], [3.0, 5.5])])
+def test_two_means_are_apart_as_by_students_test(one: list[float], other: list[float]) -> None:
+    expected = stats.ttest_ind(one, other).confidence_interval()
+    assert apart(one, other) == pytest.approx(expected)
+    assert apart(one[:1], other[:1]) is None

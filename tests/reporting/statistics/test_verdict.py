@@ -141,6 +141,10 @@ def test_a_tolerance_that_confirms_nothing_can_show_a_difference_alone() -> None
     assert word(0.0, "0.00") == "wide tolerance"
     facts = Tolerance(seed_std=0)
     assert judge(Ours(1, 0.1), Printed("0.1"), facts).word == "reproduced"
+    drawn = Tolerance(seed_std=0, sampling="binomial", full=100)  # 2 * 2.19 of 400 texts, and .005
+    baseline = replace(Ours(1, 5.3), examples=400)
+    assert judge(baseline, Printed("5.30"), drawn).word == "wide tolerance"
+    assert judge(replace(baseline, mean=9.9), Printed("5.30"), drawn).word == "differs"
 
 
 def test_a_rule_may_be_wide_by_itself() -> None:

@@ -70,10 +70,12 @@ class Caveats:
         decided, shared = [one.id for one in made], sum(bool(self._shared(one)) for one in made)
         late = Counter(self.late.get(name) for name in decided)
         added, reworded = (late[LATE.format(kind)] for kind in ("added", "reworded"))
+        narrow = sum(one.crossed for one in made)
+        also = f", in {narrow} the seeds share trainings" if narrow else ""
         tested = {one.id for one in self._tested}.intersection(decided)
         return (
             f"Of {len(decided)} decided claims {added} were added and {reworded} reworded after "
-            f"results, and {shared} rest on runs that another claim uses too; "
+            f"results{also}, and {shared} rest on runs that another claim uses too; "
             f"of the {len(tested)} with a test {len(self.benjamini_hochberg & tested)} "
             f"stand after Benjamini-Hochberg's correction ({len(self._tested)} tests), "
             f"{len(self.holm & tested)} after Holm's."

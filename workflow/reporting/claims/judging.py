@@ -37,6 +37,7 @@ from workflow.reporting.overlaid import Overlaid, exchanged
 from workflow.reporting.statistics import bootstrap, intervals
 from workflow.reporting.statistics.comparability import base_scale, hindrances
 from workflow.reporting.statistics.decisions import (
+    DECIDED,
     OTHER_TIMES,
     UNDEFINED,
     Decision,
@@ -48,6 +49,8 @@ from workflow.reporting.statistics.decisions import (
 )
 from workflow.runtime.errors import ReportingError
 
+PAIR = 2
+ONE_PAIR = "two seeds that are read beside each other are one pair of trainings"
 CHECK = "A check, no claim of the paper: "
 """What a claim of ours begins with."""
 SideName = Literal["left", "right"]
@@ -88,7 +91,10 @@ def judge(
         ]
         if not comparable((it, name) for it, name in named if it.timed(name.partition(".")[0])):
             decision = OTHER_TIMES
-        decision = _within(claim, decision, _unit(claim, named))
+        decision = _within(claim, decision, _unit(claim, named), others)
+        shared = crossed(named)
+        if shared and len(ones) == PAIR and decision.verdict in DECIDED:
+            decision = replace(decision, verdict="undecided", reason=ONE_PAIR, p=None)
         compared = [one for both in zip_longest(ones, others) for one in both if one is not None]
         compared += [
             off[one.seed]
@@ -117,7 +123,7 @@ def judge(
             measures=[measure.path.as_posix() for measure in behind],
             runs=[measure.identity for measure in behind],
             partners=partners(named),
-            crossed=crossed(named),
+            crossed=shared,
         )
         claims.append(judged.told())
     return {"schema": 1, "paper": paper.name, "scale": scale, "claims": claims, "runs": runs}
@@ -154,8 +160,13 @@ def _unit(claim: Claim, named: Sequence[tuple[EvaluatedRun, str]]) -> str:
     return units.pop() if len(units) == 1 else claim["unit"]
 
 
-def _within(claim: Claim, decision: Decision, unit: str) -> Decision:
-    """Return a decision whose interval ends where the difference of two bounded values has to."""
+def _within(
+    claim: Claim, decision: Decision, unit: str, others: Sequence[EvaluatedRun]
+) -> Decision:
+    """Return a decision whose interval ends where the difference of two bounded values has to.
+
+    What is equal in all runs of the right side, as what a random order has on some data, is fixed.
+    """
     if decision.ci_low is None or decision.ci_high is None:
         return decision
     low, high = bounds_of(unit, _measure(claim, "left").rpartition(".")[2])
@@ -163,7 +174,8 @@ def _within(claim: Claim, decision: Decision, unit: str) -> Decision:
         return decision
     if "beyond" in claim["left"]:
         low, high = low - high, high - low
-    fixed = _fixed(claim)
+    values = numbers_of(others, _measure(claim, "right")) if claim["over"] == "runs" else []
+    fixed = values[0] if len(values) > 1 and len({*values}) == 1 else _fixed(claim)
     least, most = (low, high) if fixed is None else (fixed, fixed)
     return replace(
         decision,

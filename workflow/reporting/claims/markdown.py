@@ -129,7 +129,7 @@ def _cells(claim: JudgedClaim, caveats: list[str]) -> list[str]:
 def _shown(claim: JudgedClaim) -> str:
     """Return the difference with its unit, and what a claim of more than a sign asks for.
 
-    Of a proportion stands there what is counted (`fraction failed`).
+    Of a proportion stands there what is counted (`fraction copied`).
     """
     counts = claim.over == "proportions"
     unit = f" {claim.label if counts else claim.unit}" if counts or claim.unit != "fraction" else ""
@@ -175,12 +175,16 @@ def would_decide(claim: JudgedClaim) -> str:
     """Return what could decide a claim that is not decided, or why nothing can yet."""
     if claim.needed:
         return f"Not decided: {_too_small(claim)}"
-    if claim.over != "proportions" and len(claim.seeds) < 2:
+    runs, seeds = claim.over == "proportions", len(claim.seeds)
+    of_left = (claim.left.runs or 0) if runs else seeds
+    past = len(claim.looks) - claim.looks[::-1].index(of_left) if of_left in claim.looks else 0
+    if later := [look for look in claim.looks[past:] if look > of_left]:
+        return f"The next look, at {later[0]} {'runs' if runs else 'seeds'}, could decide it"
+    if claim.looks:
+        return f"Not decided at its last look ({_doubt(claim)})"
+    if not runs and seeds < 2:
         return "A second seed could decide it"
-    if later := [seeds for seeds in claim.looks if seeds > len(claim.seeds)]:
-        return f"The next look, at {min(later)} seeds, could decide it"
-    more = "runs" if claim.over == "proportions" else "seeds"
-    return f"More {more} could decide it ({_doubt(claim)})"
+    return f"More {'runs' if runs else 'seeds'} could decide it ({_doubt(claim)})"
 
 
 def _too_small(claim: JudgedClaim) -> str:
@@ -215,6 +219,8 @@ def _doubt(claim: JudgedClaim) -> str:
         return "one seed"
     if without_spread(claim.by_seed):
         return "seeds without spread"
+    if claim.crossed and claim.p is None and not claim.looks:
+        return "one pair of trainings"
     if claim.looks and claim.p is None:
         return "between two looks"
     return contains if claim.interval else "no interval"

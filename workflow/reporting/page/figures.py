@@ -10,6 +10,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from workflow.files import csv_text, read_sidecar
+from workflow.reporting.tables.names import number_of
 
 SAFE = " /:;=,()'*+-._~!@$?[]{}|^`\n"
 """What a data address of an SVG needs not escape."""
@@ -75,6 +76,10 @@ class OfRuns(Protocol):
         """Its name."""
 
     @property
+    def title(self) -> str:
+        """What it is called; first the paper's number of it, where it has one."""
+
+    @property
     def identities(self) -> Collection[str]:
         """Of all runs behind it."""
 
@@ -96,14 +101,17 @@ def placed(
     """Return the figures by the table that they belong to, and those that belong to none.
 
     It is the table of which most runs are the figure's; of several one of the paper's own, and of
-    these the one with the fewest others.
+    these the one with the fewest others. A figure that is called by the paper's number of it
+    belongs only to a table with this number.
     """
     beside: dict[str, list[FigureT]] = {table.name: [] for table in tables}
     alone = []
     for figure in figures:
-        shared = {table.name: len({*table.identities} & {*figure.identities}) for table in tables}
-        others = {table.name: len({*table.identities} - {*figure.identities}) for table in tables}
-        best = max(tables, key=lambda it: (shared[it.name], it.own, -others[it.name]), default=None)
+        number = number_of(figure.title)
+        among = [table for table in tables if not number or number_of(table.title) == number]
+        shared = {table.name: len({*table.identities} & {*figure.identities}) for table in among}
+        others = {table.name: len({*table.identities} - {*figure.identities}) for table in among}
+        best = max(among, key=lambda it: (shared[it.name], it.own, -others[it.name]), default=None)
         if best and shared[best.name]:
             beside[best.name].append(figure)
         else:

@@ -14,7 +14,7 @@ from workflow.reporting.page.headline import Headline
 from workflow.reporting.page.marks import Share, shares
 from workflow.reporting.page.tables import ShownTable
 from workflow.reporting.statistics.decisions import VERDICTS
-from workflow.reporting.statistics.verdict import COMPARED
+from workflow.reporting.statistics.verdict import JUDGED
 
 GOOD_FOR: Mapping[str, str] = {
     "demo": "This scale shows that everything works, in minutes and without a network. Its tasks "
@@ -87,7 +87,7 @@ def cards(
                 Card(
                     reference=reference,
                     finding=found.text if found and comparable else "",
-                    numbers=shares(found.numbers, COMPARED) if found and comparable else [],
+                    numbers=shares(found.numbers, JUDGED) if found and comparable else [],
                     claims=shares([one.mark.word for one in claims], VERDICTS)
                     if comparable
                     else [],

@@ -15,13 +15,10 @@ from workflow.reporting.page.headline import Counts, Headline, PaperFinding
 from workflow.reporting.publication.cell_settings import REASONS, CellSettings
 from workflow.reporting.publication.counting import comparisons, counts, once
 from workflow.reporting.statistics.decisions import VERDICTS
-from workflow.reporting.statistics.verdict import COMPARED
+from workflow.reporting.statistics.verdict import JUDGED
 
 EVERY = "all"
 UNDECIDABLE = "*Undecidable*: the test set is too small, whatever the seeds. "
-JUDGED = (*COMPARED, "wide tolerance")
-"""The verdicts that are counted; the last is none, as the tolerance confirms nothing."""
-
 SAID = {
     "holds": ("holds", "hold"),
     "does not hold": ("does not", "do not"),
@@ -45,7 +42,7 @@ def headline(scale: str, tables: Iterable[Path], claims: Iterable[Path]) -> Head
     """Return what came out at a scale, from its tables (`.csv`) and judged claims (`.json`)."""
     shown, judged = sorted(tables), claims_in(claims)
     compared = comparisons(shown, CellSettings(scale, shown))
-    marked = compared[compared["trained"].astype(bool) & compared["verdict"].isin(COMPARED)]
+    marked = compared[compared["trained"].astype(bool) & compared["verdict"].isin(JUDGED)]
     by_paper = {
         key: tuple(once(numbers)["verdict"])
         for key, numbers in marked.groupby(marked["source"].map(key_of))
@@ -69,7 +66,7 @@ def answer(judged: Iterable[JudgedClaim], compared: pd.DataFrame) -> str:
     papers = claims["paper"].nunique()
     said = (
         f"Of {len(claims)} claims of {papers} paper{'s' * (papers != 1)}, {len(tested)} were "
-        f"tested: {_listed(tested, SAID)}."
+        f"tried: {_listed(tested, SAID)}."
     )
     if full.empty:
         return said
@@ -135,9 +132,10 @@ def claims_by_kind(judged: Iterable[JudgedClaim]) -> Counts:
     """Return the papers' claims by what they were tried on, and verdict."""
     about = (
         "What the papers claim, by what it was tried on here. While a claim is undecided, chance "
-        "among trainings or among test examples can explain what was found. What does not hold on "
-        "smaller or other data may hold on the paper's. The paper's setting is as it is read here: "
-        "notes below the tables say what its text leaves open, and where the authors' code differs."
+        "among trainings or among test examples can explain what was found. On the paper's data "
+        "another verdict may come out than on smaller or other data. The paper's setting is as it "
+        "is read here: notes below the tables say what its text leaves open, and where the "
+        "authors' code differs."
     )
     claims = _of_papers(judged)
     rows = [(EVERY, claims), *((kind, claims[claims["kind"] == kind]) for kind in KINDS)]
@@ -171,7 +169,8 @@ def numbers_by_training(compared: pd.DataFrame) -> Counts:
     about = (
         "Numbers that the papers print, with ours beside them. Reproduced is within a tolerance "
         "fixed for each quantity, near within two. Within it, but of one seed, or of seeds further "
-        "apart than the tolerance, is less; a wide tolerance confirms nothing."
+        "apart than the tolerance, is less; a wide tolerance confirms nothing. What two papers "
+        "print counts once here, and for each of them where papers are counted apart."
     )
     numbers = _judged(compared)
     rows = [

@@ -14,8 +14,9 @@ from workflow.reporting.page.marks import shares
 from workflow.reporting.page.templates import markdown
 from workflow.reporting.prose import shortened, symbols
 from workflow.reporting.publication import differing, following
+from workflow.reporting.publication.devices import of_two_devices
 from workflow.reporting.statistics.comparability import base_scale
-from workflow.reporting.statistics.verdict import COMPARED, RULE
+from workflow.reporting.statistics.verdict import JUDGED, RULE
 
 
 def scale_page(
@@ -46,11 +47,12 @@ def scale_page(
         answer=headline.answer,
         pages=pages,
         findings={one.reference.key: one for one in headline.findings},
-        shares=lambda one: shares(one.numbers, COMPARED),
+        shares=lambda one: shares(one.numbers, JUDGED),
         counts=headline.tables,
         caveats=Caveats.read(folder),
         changed=history.after_results(read_history(folder / history.NAME)),
         differing=differing.numbers(folder),
+        devices=of_two_devices(folder),
         symbols=symbols,
         first_sentence=lambda text: shortened(text, 0),
         following=following.section(folder),

@@ -33,6 +33,24 @@ def interval(
     return mean - half, mean + half
 
 
+def apart(one: Sequence[float], other: Sequence[float], level: float = LEVEL) -> Interval | None:
+    """Return Student's interval of the difference of two means, one - other.
+
+    Both samples are taken to spread alike, so that a single value has an interval beside two or
+    more others; None with fewer than three values, or without any spread. Source: Welch (1938),
+    The significance of the difference between two means when the population variances are unequal,
+    of equal ones.
+    """
+    n, m = len(one), len(other)
+    squares = sum(float(np.var(values)) * len(values) for values in (one, other))
+    if n + m < 3 or not squares:
+        return None
+    error = math.sqrt(squares / (n + m - 2) * (1 / n + 1 / m))
+    half = float(special.stdtrit(n + m - 2, 0.5 + level / 2)) * error
+    difference = float(np.mean(one)) - float(np.mean(other))
+    return difference - half, difference + half
+
+
 def prediction(values: Sequence[float], more: int = 1) -> tuple[float, float] | None:
     """Return Student's 95 % interval of the mean of `more` values, None with fewer than two values.
 

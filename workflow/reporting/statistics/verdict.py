@@ -17,6 +17,8 @@ ComparedWord = Literal["reproduced", "within, one seed", "within, seeds apart", 
 Word = Literal[ComparedWord, "wide tolerance", "second reading", "not comparable", "not run"]
 COMPARED: tuple[ComparedWord, ...] = get_args(ComparedWord)
 """The verdicts proper, the best first."""
+JUDGED: tuple[Word, ...] = (*COMPARED, "wide tolerance")
+"""The verdicts that are counted; the last is none, as the tolerance confirms nothing."""
 WORDS: tuple[Word, ...] = get_args(Word)
 NEAR = 2
 """`near` reaches to this many tolerances."""
@@ -130,7 +132,8 @@ def judge(
         blind: values that say nothing of a model: of a random order, of a crossing at each
             checkpoint. A tolerance that more than half of them meet is wide. One that, with half
             of what lies between checkpoints, is more than `WIDE` of the printed value, or that most
-            random orders meet within `CHANCE` of it, can show a difference and nothing else.
+            random orders meet within `CHANCE` of it, can show a difference and nothing else; but
+            not one of rounding alone, as an exact count has.
         second_reading: whether another reading of the same number is the one that counts.
     """
     verdict = _judged(ours, printed, tolerance, hindrances)
@@ -145,7 +148,7 @@ def judge(
     reason = ""
     if 2 * met > len(blind) or tolerance.wide:
         reason = f"also met by {met} of {len(blind)} blind values" if blind else "by its rule"
-    elif verdict.word != "differs" and tolerance.seed_std:
+    elif verdict.word != "differs" and width > printed.rounding:
         apart = max(ours.between) - min(ours.between) if ours.between else 0
         reach = width + apart / 2
         most = WIDE * abs(printed.value)

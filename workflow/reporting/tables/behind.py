@@ -18,6 +18,7 @@ from workflow.reporting.measures import (
     partners,
 )
 from workflow.reporting.overlaid import Overlaid, changes_behind, exchanged
+from workflow.reporting.statistics import intervals
 from workflow.reporting.statistics.verdict import Ours
 from workflow.reporting.tables.footnotes import on_device
 
@@ -113,13 +114,17 @@ def notes_on(
 
 
 def _on_other_devices(place: CellMetric) -> list[OtherDevice]:
-    """Return what runs of other devices than the cell's have, a device each."""
+    """Return what runs of other devices than the cell's have, a device each.
+
+    Nothing where all have one value, as a count of parameters has.
+    """
     found: list[OtherDevice] = []
     values = _numbers(place.metric, place.behind)
     for device in dict.fromkeys(map(device_of, place.measured)):
         others = [run for run in place.timed if device_of(run) == device]
         others = [run for run in others if run not in place.behind]
-        if values and (theirs := _numbers(place.metric, others)):
+        theirs = _numbers(place.metric, others)
+        if values and theirs and len({*values, *theirs}) > 1:
             mean = sum(theirs) / len(theirs)
             found.append(
                 {
@@ -127,6 +132,7 @@ def _on_other_devices(place: CellMetric) -> list[OtherDevice]:
                     "mean": mean,
                     "n": len(theirs),
                     "difference": mean - sum(values) / len(values),
+                    "interval": intervals.apart(theirs, values),
                     "runs": [run.identity for run in others],
                     "measures": [run.path.as_posix() for run in others],
                 }

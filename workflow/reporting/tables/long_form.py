@@ -244,8 +244,12 @@ def _crossed(place: CellMetric, ours: Ours) -> tuple[Ours, Sequence[Between], li
 
 
 def _chance(metric: Metric, behind: Sequence[EvaluatedRun]) -> Sequence[Between]:
-    """Return what a random order has in place of a metric: the measure with `_chance` behind."""
-    values = numbers_of(behind, f"{metric['measure']}_chance")
+    """Return what a random order has in place of a metric: the measure with `_chance` behind.
+
+    A fraction of runs has none.
+    """
+    name = f"{metric['measure']}_chance"
+    values = [] if metric.get("proportion") else numbers_of(behind, name)
     return [(sum(values) / len(values),) * 2] if values else []
 
 
