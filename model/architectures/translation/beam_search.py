@@ -22,7 +22,7 @@ import math
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from model.architectures.translation.translator import Encoding, Translator
 from model.batches.batching import BOS, PAD
@@ -132,7 +132,9 @@ class _Search:
         self.newest = self.rows.new_full((sentences, beams), BOS)
         self.caches = model.caches(steps * beams)
         # Multiplied with at every step; laid out for it the product is faster.
-        self.output = model.output_weight.t().contiguous()
+        words = model.output_weight
+        self.vocabulary = len(words)
+        self.output = nn.functional.pad(words.t(), (0, -len(words) % ALIGNED)).contiguous()
         self.layout = self._layout()
         self.result = Hypotheses(self.texts.clone(), self.scores.clone())
 
@@ -154,7 +156,7 @@ class _Search:
         self.ancestors[:, :, step] = torch.arange(beams, device=self.device)
         mask = self._ancestor_mask(step)
         states = self.model.step(self.newest, step, self.layout, self.encoding, self.caches, mask)
-        log_p, words = candidates(states @ self.output, 2 * beams)
+        log_p, words = candidates(states @ self.output, 2 * beams, self.vocabulary)
         width = log_p.shape[1]
         totals = self.live[:, :, None] + log_p.view(sentences, beams, width)
         words = words.view(sentences, beams, width)
@@ -218,23 +220,29 @@ KEEP = 0.75
 """The done sentences are dropped when so few are left: dropping copies the cache."""
 
 
-def candidates(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
+ALIGNED = 16
+"""Rows of logits have a multiple of so many columns, 64 bytes: products are a third faster."""
+
+
+def candidates(logits: Tensor, count: int, vocabulary: int) -> tuple[Tensor, Tensor]:
     """The most probable words of each row, and in a further last column EOS.
 
     PAD and BOS are never written; they keep their share of the probability.
 
     Args:
-        logits: (R, V); PAD and BOS are set to -inf.
+        logits: (R, V), and columns that are no words; these, PAD and BOS are set to -inf.
         count: how many; fewer where the vocabulary is smaller.
+        vocabulary: V.
 
     Returns:
         log p and words, both (R, count + 1).
     """
     # The softmax is the fastest way to the sum of exponentials: lse = s_j - log p_j for any word j.
-    p = logits.softmax(-1)
+    logits[:, vocabulary:] = -math.inf
+    p, logits = logits.softmax(-1), logits[:, :vocabulary]
     end = logits[:, EOS, None].clone()
     logits[:, PAD] = logits[:, BOS] = -math.inf
-    values, words = largest_of(logits, min(count, logits.shape[1]))
+    values, words = largest_of(logits, min(count, vocabulary))
     best = p.gather(1, words[:, :1]).clamp_min(torch.finfo(p.dtype).tiny)
     normalizer = values[:, :1] - best.log()
     words = torch.cat([words, torch.full_like(words[:, :1], EOS)], 1)
