@@ -10,12 +10,12 @@ from workflow.reporting.claims import history
 from workflow.reporting.claims.caveats import Caveats
 from workflow.reporting.measures import BY, EARLIER, earlier
 from workflow.reporting.page.headline import Headline
-from workflow.reporting.page.marks import shares
 from workflow.reporting.page.templates import markdown
 from workflow.reporting.prose import shortened, symbols
 from workflow.reporting.publication import differing, following
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.statistics.verdict import COMPARED, RULE
+from workflow.reporting.tables.marks import legend
 
 
 def scale_page(
@@ -46,7 +46,8 @@ def scale_page(
         answer=headline.answer,
         pages=pages,
         findings={one.reference.key: one for one in headline.findings},
-        shares=lambda one: shares(one.numbers, COMPARED),
+        papers=headline.papers,
+        legend=legend(COMPARED),
         counts=headline.tables,
         caveats=Caveats.read(folder),
         changed=history.after_results(read_history(folder / history.NAME)),

@@ -34,7 +34,8 @@ def _shown(published: Path) -> Path:
 
 def _counts(published: Path) -> str:
     folder = _shown(published)
-    counts, caveats = claims_by_paper(published_claims(folder)), Caveats.read(folder)
+    counts = claims_by_paper(published_claims(folder), f"{folder.as_posix()}/")
+    caveats = Caveats.read(folder)
     return f"Scale `{folder.name}`. {counts.about}\n\n{counts.table}\n\n{caveats.sentence}"
 
 
