@@ -11,7 +11,7 @@ from workflow.reporting.claims.caveats import Caveats
 from workflow.reporting.measures import BY, EARLIER, earlier
 from workflow.reporting.page.headline import Headline
 from workflow.reporting.page.templates import markdown
-from workflow.reporting.prose import shortened, symbols
+from workflow.reporting.prose import shortened, symbols, thousands
 from workflow.reporting.publication import differing, following
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.statistics.verdict import COMPARED, RULE
@@ -53,6 +53,7 @@ def scale_page(
         changed=history.after_results(read_history(folder / history.NAME)),
         differing=differing.numbers(folder),
         symbols=symbols,
+        thousands=thousands,
         first_sentence=lambda text: shortened(text, 0),
         following=following.section(folder),
         earlier={word: n for word in EARLIER.values() if (n := counts[f"{BY}, {word}"])},
