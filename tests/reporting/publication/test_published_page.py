@@ -141,6 +141,10 @@ def test_claims_stand_by_verdict_and_lead_to_their_entries(folder: Path, paper: 
     assert "(snell2021" not in claims and "(discrete2020" not in claims
     _, undecided, waiting = re.split(r"\d+ undecided:|<details><summary>\d+ not run", claims)
     assert "\n| | claim | ours, difference [95 %] | paper |\n" in undecided
+    assert "*Late*: added or reworded after we saw results. *Looks*: " in claims
+    assert "[equations](../../equations.md#kinley2020)" in paper and "\nSymbols: τ is " in paper
+    other = (folder / "discrete2020.md").read_text()
+    assert "*Looks*" not in other and "\nSymbols: " not in other
     assert ". The next look, at 3 seeds, could decide it |" in undecided
     published = {one.id: one for one in read_claims(folder / "claims/discrete_transformer.json")}
     lines = (folder / "claims/discrete_transformer.json").read_text().splitlines()

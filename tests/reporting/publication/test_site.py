@@ -9,6 +9,9 @@ import pytest
 
 from tests.reporting.conftest import Open
 from workflow import ROOT
+from workflow.definitions.paper import Paper
+from workflow.reporting.claims.caveats import Caveats
+from workflow.reporting.page.claims import shown
 from workflow.reporting.publication.site import site_of
 from workflow.runtime.errors import ReportingError
 
@@ -60,7 +63,23 @@ def test_every_link_leads_to_a_place_of_the_site(file: Path) -> None:
             path, _, anchor = link.partition("#")
             to = (page.parent / unquote(path)).resolve() if path else page
             assert link == "data:," or (to.is_file() and to.is_relative_to(file)), (page, link)
-            assert not anchor or to not in pages or anchor in pages[to].ids, (page, link)
+            elsewhere = to not in pages or to == file / ELSEWHERE
+            assert not anchor or elsewhere or anchor in pages[to].ids, (page, link)
+
+
+def test_a_mark_has_its_colour_and_leads_to_the_report(file: Path) -> None:
+    """What was not run is not in the report: its link leads to the entry."""
+    page = (file / "reproduction/lite/discrete2020.html").read_text("utf-8")
+    claims = page.partition('<table class="claims">')[2]
+    marks = re.findall(r'<a href="([^"]+)"><span class="mark ([\w-]+)">(.)</span></a>', claims)
+    address = "report.html#claim/discrete_transformer/precision_uniform"
+    assert (address, "holds", "✓") in marks
+    paper = Paper("discrete_transformer")
+    given = ROOT / "docs/reproduction/lite/claims/discrete_transformer.json"
+    known = {one.address for one in shown(paper, given, Caveats([], []))}
+    assert {link.partition("#")[2] for link, *_ in marks} <= known
+    assert 'href="report.html#discrete_transformer/stack_language"' in claims
+    assert "claims/discrete_transformer.json" in claims
 
 
 def test_the_folder_docs_can_be_the_site(file: Path) -> None:

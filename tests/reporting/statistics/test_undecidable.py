@@ -158,7 +158,7 @@ def test_what_would_be_enough_is_said_of_undecided_claims() -> None:
     line = claims_table([claim(**small)]).splitlines()[-1]
     assert (
         "to show a difference of 0.3 with these seeds (the test set alone would need 5,000; 36 "
-        "seeds as far apart as these would do)"
+        "seeds with this spread would do)"
     ) in line
     sides = {"left": {"label": "one", "mean": 1.0, "count": 4, "runs": 4}}
     runs = {"over": "proportions", "needed": 6, "direction": "less", **sides}
