@@ -73,10 +73,18 @@ def main(args: argparse.Namespace) -> None:
         unit = "GPU-hours" if gpu else "core-hours"
         runs = costs.values()
         warnings = [*too_long(plan, runs), *too_large(plan, runs)]
+        first = [total(jobs, costs, unit, args.parallel), *warnings[:1], ""]
         lines = [*table(costs, unit, args.parallel), *elsewhere(plan, costs, args.parallel)]
-        print("\n".join([*lines, *warnings, *downloads(plan, jobs)]))
+        print("\n".join([*first, *lines, *warnings[1:], *downloads(plan, jobs)]))
         save_plan(plan, runs)
         check_budget(plan, costs, unit)
+
+
+def total(jobs: Sequence[Job], costs: Mapping[str, Cost], unit: str, parallel: int) -> str:
+    """Return in a line what all runs together take."""
+    whole = sum(costs.values(), Cost())
+    hours = f"{_duration(whole.wall(parallel))} here with {parallel} at once"
+    return f"{len(jobs)} jobs, {len(whole.runs)} runs: {hours} ({_number(whole.hours)} {unit})."
 
 
 def listed(plan: Plan, jobs: Iterable[Job], estimator: Estimator) -> Iterator[str]:
