@@ -73,7 +73,11 @@ def main(args: argparse.Namespace) -> None:
         unit = "GPU-hours" if gpu else "core-hours"
         runs = costs.values()
         warnings = [*too_long(plan, runs), *too_large(plan, runs)]
-        first = [total(jobs, costs, unit, args.parallel), *warnings[:1], ""]
+        whole = total(jobs, costs, unit, args.parallel)
+        if not gpu and sum(runs, Cost()).wall(args.parallel) > LONG:
+            on_gpus = by_experiment(jobs, Estimator(plan, True, PUBLISHED)).values()
+            whole += f" Of GPUs: about {_number(sum(on_gpus, Cost()).hours)} GPU-hours."
+        first = [whole, *warnings[:1], ""]
         lines = [*table(costs, unit, args.parallel), *elsewhere(plan, costs, args.parallel)]
         print("\n".join([*first, *lines, *warnings[1:], *downloads(plan, jobs)]))
         save_plan(plan, runs)
