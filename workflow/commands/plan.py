@@ -185,7 +185,7 @@ def by_hand(plan: Plan, jobs: Sequence[Job]) -> list[str]:
 
 
 def _advised(plan: Plan, far: Sequence[sources.Source], unindexed: Sequence[str]) -> list[str]:
-    advised = [f"{one.advice}." for one in far if one.by_hand]
+    advised = [f"{one.advice}; docs/data.md says what is in it." for one in far if one.by_hand]
     return [*advised, *(advice(_manual(plan), one) for one in unindexed)]
 
 

@@ -20,6 +20,8 @@ from workflow.runtime.errors import ReportingError
 
 FIRST = "index.html"
 CLAIMS = '<table class="claims">'
+EXAMPLE = re.compile(r"<pre[^>]*><code[^>]*>(#task=\S+)\s*</code></pre>")
+"""An address of the explorer as a guide has it."""
 FIGURE = re.compile(r"<p>(<img [^>]*\.svg[^>]*>)</p>")
 LOOKS = {Mark(word).sign: Mark(word).look for word in SIGNS if word != "quoted"}
 """The class of the colour of each sign; words of one sign have one colour."""
@@ -49,7 +51,7 @@ def site_of(root: Path, bar: Mapping[str, str]) -> dict[str, bytes]:
         if path.is_relative_to(root / "docs") and path.is_file() and path.suffix != ".md":
             files[place] = path.read_bytes()
             continue
-        title, body, linked = _page(path, root, bar.get("Report", ""))
+        title, body, linked = _page(path, root, bar)
         waiting += linked
         links = [(name, relative(it, place), it == place) for name, it in bar.items()]
         shown = {"title": title, "body": Markup(body), "style": relative("style.css", place)}
@@ -75,9 +77,10 @@ def relative(place: str, page: str) -> str:
     return quote(os.path.relpath(place, Path(page).parent))
 
 
-def _page(path: Path, root: Path, report: str) -> tuple[str, str, list[Path]]:
+def _page(path: Path, root: Path, bar: Mapping[str, str]) -> tuple[str, str, list[Path]]:
     """Return title and content of a page, with links as in the site, and to which files."""
     linked: list[Path] = []
+    report, own = bar.get("Report", ""), place_of(path, root)
 
     def moved(link: re.Match[str]) -> str:
         file, hash_, anchor = html.unescape(link[2]).partition("#")
@@ -87,10 +90,10 @@ def _page(path: Path, root: Path, report: str) -> tuple[str, str, list[Path]]:
         if not to.exists() or not to.is_relative_to(root):
             raise ReportingError(f"{path}: it links to {file}, which is not there; mend the link.")
         linked.append(to / "README.md" if (to / "README.md").is_file() else to)
-        place = relative(place_of(to, root), place_of(path, root))
+        place = relative(place_of(to, root), own)
         beside = place_of(to, root).startswith(f"{Path(report).parent.as_posix()}/")
         if beside and (address := _in_report(to, anchor)):
-            return f'{link[1]}="{relative(report, place_of(path, root))}#{html.escape(address)}"'
+            return f'{link[1]}="{relative(report, own)}#{html.escape(address)}"'
         return f'{link[1]}="{place}{hash_}{html.escape(anchor)}"'
 
     tokens, titles = _MARKDOWN.parse(_markdown(path, root)), []
@@ -103,6 +106,9 @@ def _page(path: Path, root: Path, report: str) -> tuple[str, str, list[Path]]:
     body = re.sub(r"<table[^>]*>", r'<div class="scroll" tabindex="0">\g<0>', body)
     body = body.replace("</table>", "</table></div>").replace("<pre", '<pre tabindex="0"')
     body = FIGURE.sub(r'<p class="scroll" tabindex="0">\1</p>', body)
+    if "Explorer" in bar:
+        link = f'<p><a href="{relative(bar["Explorer"], own)}\\1">Open it in the explorer</a></p>'
+        body = EXAMPLE.sub(link, body)
     signs = f"[{''.join(LOOKS)}](?![^<]*>)"
     body = SIGNED.sub(lambda found: re.sub(signs, _mark, found[0]), body)
     return titles[0], re.sub(r'\b(href|src)="([^"]+)"', moved, body), linked
