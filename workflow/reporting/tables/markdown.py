@@ -12,6 +12,8 @@ from workflow.reporting.tables import marks
 from workflow.reporting.tables.layout import EMPTY, NO_ROW, NOT_RUN, CellTexts, Grid, parts
 from workflow.reporting.tables.long_form import QUOTED
 
+Line = tuple[tuple[str, ...], list[CellTexts]]
+"""The labels of a row, with its texts."""
 MARK = "mark"
 """Heads the column of verdicts."""
 MOST = 14
@@ -39,7 +41,8 @@ def markdown(definitions: Tables, name: str, shown: Grid, scale: str) -> str:
 
 def body(shown: Grid) -> str:
     """Return the table alone, with the rows that the paper quotes folded below it."""
-    quoted, own = [], []
+    quoted: list[Line] = []
+    own: list[Line] = []
     for labels, cells in shown.lines:
         if any(QUOTED in cell["words"] for cell in cells):
             quoted.append((labels, [{**cell, "ours": ""} for cell in cells]))
@@ -53,9 +56,7 @@ def body(shown: Grid) -> str:
     return "\n\n".join(texts)
 
 
-def _tables(
-    shown: Grid, rows: Sequence[tuple[tuple[str, ...], list[dict[str, Any]]]]
-) -> Iterator[Written]:
+def _tables(shown: Grid, rows: Sequence[Line]) -> Iterator[Written]:
     """Yield rows in the first of their forms that a page has room for, else in parts.
 
     A form has the columns of the paper; or a row for each of them, with a column a metric; or rows
@@ -72,7 +73,7 @@ def _tables(
     ]
     flat = [[one for cell in line for one in cell] for line in padded]
     kept = [any(_ours(one) or one["paper"] for one in column) for column in zip(*flat, strict=True)]
-    heads, *flat = ([*compress(line, kept)] for line in (heads, *flat))
+    heads, flat = [*compress(heads, kept)], [[*compress(line, kept)] for line in flat]
     forms = [_written(shown.labels, heads, zip(labels, flat, strict=True))]
     if len(metrics[0]) > 1 and all(column == metrics[0] for column in metrics):
         lines = [
