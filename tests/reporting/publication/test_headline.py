@@ -159,7 +159,8 @@ def test_claims_by_what_they_were_tried_on() -> None:
         (KINDS[1], *"2010100"),
         (KINDS[2], *"0000000"),
         (KINDS[3], *"0000000"),
-        (KINDS[4], *"1000001"),
+        (KINDS[4], *"0000000"),
+        (KINDS[5], *"1000001"),
     )
     header, rule, first, *_ = counts.table.splitlines()
     assert counts.about.startswith("What the papers claim")
