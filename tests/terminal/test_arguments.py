@@ -52,6 +52,13 @@ def test_corpora_that_are_none_are_refused_by_the_program(tmp_path, text):
         ("bundle", ("--minutes", "x"), 'MINUTES= (--minutes): "x" is not a number of minutes'),
         ("bundle", ("--minutes", "nan"), 'MINUTES= (--minutes): "nan" is not a number of minutes'),
         ("reproduce", ("--seed", "x"), 'SEED= (--seed): "x" is not a whole number of 0 or more'),
+        (
+            "run",
+            ("--only", "zhao2019"),
+            "--only: names stand alone: python -m workflow run zhao2019 ",
+        ),
+        ("plan", ("--scael=lite",), '--scael: no such argument; did you mean "--scale"?'),
+        ("verify", ("--qq=x",), "--qq: no such argument; there are --help, "),
         ("equivalent", ("--device", "gpu"), 'DEVICE= (--device): "gpu" is none of cpu, cuda'),
     ],
 )

@@ -38,6 +38,11 @@ def test_the_plan_of_a_fresh_project(fresh):
     assert "Hours of training with 3 runs at once" in said
     assert "FLOPs: within a factor of 10" in said
     assert said.splitlines()[-1] == "Downloads: none."
+    first, warning_or_gap, *_ = said.splitlines()
+    assert re.fullmatch(
+        r"16 jobs, 3 runs: about \d+ h here with 3 at once \(.+ core-hours\)\.", first
+    )
+    assert not warning_or_gap
     runs = json.loads((fresh.root / "results/demo/plan.json").read_text())["runs"]
     assert {key.rpartition("/")[0] for key in runs} == {
         "toy_language/soft",

@@ -73,10 +73,22 @@ def main(args: argparse.Namespace) -> None:
         unit = "GPU-hours" if gpu else "core-hours"
         runs = costs.values()
         warnings = [*too_long(plan, runs), *too_large(plan, runs)]
+        whole = total(jobs, costs, unit, args.parallel)
+        if not gpu and sum(runs, Cost()).wall(args.parallel) > LONG:
+            on_gpus = by_experiment(jobs, Estimator(plan, True, PUBLISHED)).values()
+            whole += f" Of GPUs: about {_number(sum(on_gpus, Cost()).hours)} GPU-hours."
+        first = [whole, *warnings[:1], ""]
         lines = [*table(costs, unit, args.parallel), *elsewhere(plan, costs, args.parallel)]
-        print("\n".join([*lines, *warnings, *downloads(plan, jobs)]))
+        print("\n".join([*first, *lines, *warnings[1:], *downloads(plan, jobs)]))
         save_plan(plan, runs)
         check_budget(plan, costs, unit)
+
+
+def total(jobs: Sequence[Job], costs: Mapping[str, Cost], unit: str, parallel: int) -> str:
+    """Return in a line what all runs together take."""
+    whole = sum(costs.values(), Cost())
+    hours = f"{_duration(whole.wall(parallel))} here with {parallel} at once"
+    return f"{len(jobs)} jobs, {len(whole.runs)} runs: {hours} ({_number(whole.hours)} {unit})."
 
 
 def listed(plan: Plan, jobs: Iterable[Job], estimator: Estimator) -> Iterator[str]:
@@ -173,7 +185,7 @@ def by_hand(plan: Plan, jobs: Sequence[Job]) -> list[str]:
 
 
 def _advised(plan: Plan, far: Sequence[sources.Source], unindexed: Sequence[str]) -> list[str]:
-    advised = [f"{one.advice}." for one in far if one.by_hand]
+    advised = [f"{one.advice}; docs/data.md says what is in it." for one in far if one.by_hand]
     return [*advised, *(advice(_manual(plan), one) for one in unindexed)]
 
 

@@ -86,6 +86,15 @@ class PrintedSides(TypedDict):
 
 
 @closed
+class Baseline(TypedDict):
+    """A measure of the same runs that needs no model."""
+
+    measure: MetricPath
+    label: str
+    """what it is, as `most frequent tag`"""
+
+
+@closed
 class Claim(TypedDict):
     """A sentence of a paper that can be decided."""
 
@@ -120,9 +129,11 @@ class Claim(TypedDict):
     interest: NotRequired[Literal["half"] | AboveZero]
     """the smallest difference of interest, fixed before the runs: an interval within it is a tie.
     `half` is half of the difference between the two printed numbers"""
-    kind: NotRequired[Literal["smaller or other data", "another reading"]]
-    """what the scales do not tell: that the paper makes its claim of other data, or that its words
-    are read in a second way"""
+    kind: NotRequired[Literal["smaller or other data", "another task", "another reading"]]
+    """what the scales do not tell: that the paper makes its claim of other data or of another task,
+    or that its words are read in a second way"""
+    baseline: NotRequired[Baseline]
+    """what a side has to exceed to mean anything; the claim says which does not"""
     left: ComparedVariant
     """what the sentence is about"""
     right: ComparedVariant | Constant | Theirs

@@ -1,6 +1,6 @@
 """What `paper.yaml` says: whose numbers stand in a folder, how to cite them, and their notation."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, NotRequired
 
@@ -100,7 +100,11 @@ class About:
     @property
     def legend(self) -> str:
         """The notation as a sentence, or nothing."""
-        meanings = [f"{symbol} is {meaning}" for symbol, meaning in (self.notation or {}).items()]
+        return self.legend_of(lambda symbol: True)
+
+    def legend_of(self, used: Callable[[str], bool]) -> str:
+        """Return the notation of the symbols that are used as a sentence, or nothing."""
+        meanings = [f"{one} is {said}" for one, said in (self.notation or {}).items() if used(one)]
         return f"{'; '.join(meanings)}." if meanings else ""
 
 

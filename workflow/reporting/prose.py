@@ -8,6 +8,7 @@ SYMBOL = re.compile(rf"(?<![\w./])(?:({'|'.join(LETTERS)})(?:_([a-z]+))?|A[-_](h
 RAISED = {"uf": "ᵘᶠ", "px": "ᵖˣ", "fr": "ᶠʳ", "log": "ˡᵒᵍ", "opt": "ᵒᵖᵗ"}
 RAISED |= {"hat": "\u0302", "star": "*"}
 """Indices as signs; the last two are marks upon or beside their letter."""
+LARGE = re.compile(r"(?<![\w.,])\d{5,}(?![\w.,])")
 ASIDE = re.compile(r",? \([^()]*\bdemo\b[^()]*\)")
 SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z“])")
 
@@ -26,6 +27,11 @@ def _symbol(found: re.Match[str]) -> str:
     if index and index not in RAISED:
         return found[0]
     return normalize("NFC", LETTERS.get(found[1], "A") + RAISED.get(index, ""))
+
+
+def thousands(text: str) -> str:
+    """Return a text whose whole numbers of five digits or more have separators (12,231,782)."""
+    return LARGE.sub(lambda found: f"{int(found[0]):,}", text)
 
 
 def without_demo(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from workflow import ROOT
 from workflow.planning.configured import configured, read_files
 from workflow.planning.plan import Plan
-from workflow.runtime.errors import InputError
+from workflow.runtime.errors import InputError, nearest
 from workflow.terminal.job_arguments import DEVICES
 
 SETTINGS = ("scale", "limit", "results", "device", "mirror")
@@ -26,7 +26,17 @@ class Parser(argparse.ArgumentParser):
         """End with a sentence and status 2."""
         if found := re.fullmatch(r"argument --(\w+): (.*)", message):
             self.exit(2, f"error: {found[1].upper()}= (--{found[1]}): {found[2]}\n")
+        if found := re.match(r"unrecognized arguments: ([^\s=]+)", message):
+            self.exit(2, f"error: {found[1]}: {self._instead(found[1])}\n")
         super().error(message)
+
+    def _instead(self, unknown: str) -> str:
+        """Say what the command takes in the place of an argument that it does not know."""
+        if unknown == "--only" and any(it.dest == "targets" for it in self._actions):
+            return f"names stand alone: {self.prog} zhao2019 (ONLY=zhao2019 of make)"
+        takes = [it for one in self._actions for it in one.option_strings if it[:2] == "--"]
+        known = nearest(unknown, takes) or f"; there are {', '.join(takes)}"
+        return f"no such argument{known}"
 
 
 def share(parser: argparse.ArgumentParser, *names: str) -> None:

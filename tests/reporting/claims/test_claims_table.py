@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.reporting.synthetic import judged, one_run
+from workflow.reporting.claims import judging
 from workflow.reporting.claims.judged import JudgedClaim
 from workflow.reporting.claims.markdown import (
     claims_table,
@@ -129,6 +131,11 @@ DIFFERENCE = "+1.0 [-2.0, +4.0] points"
         ({"estimate": None, "ci_low": None}, 6, "**undecided** (undefined)"),
         ({"seeds": [0], "ci_high": -0.5}, 6, "**undecided** (one seed; points against the claim)"),
         ({"hindrances": ["a part", "b"]}, 6, "**undecided** (interval contains 0; a part; b)"),
+        (
+            {"kind": "other", "below": "one below the tag's 7"},
+            6,
+            "**undecided** (interval contains 0; other; one below the tag's 7)",
+        ),
         ({"kind": "other"}, 6, "**undecided** (interval contains 0; other)"),
         ({"over": "proportions", "left": OUTCOMES | {"runs": 1}}, 6, "**undecided** (one run)"),
         (
@@ -207,6 +214,16 @@ def test_checks_are_counted_apart(own: int, checks: int, words: str, shown: str)
         ({"looks": [2, 5, 8]}, "The next look, at 5 seeds, could decide it"),
         ({"looks": [3, 5]}, "The next look, at 5 seeds, could decide it"),
         ({"looks": [2, 5, 3], "p": 0.2}, "Not decided at its last look (interval contains 0)"),
+        (
+            SMALL,
+            "Not decided: interval contains 0; too few sentences to show a difference of 0.3 with "
+            "these seeds (the test set alone would need 14,000)",
+        ),
+        (
+            {**SMALL, "seeds": [0, 1]},
+            "Not decided: two seeds: interval contains 0; too few sentences to show a difference "
+            "of 0.3 with these seeds (the test set alone would need 14,000)",
+        ),
         ({"over": "proportions", "needed": 6}, "Not decided: 6 runs could decide, if all agree"),
     ],
 )
@@ -220,3 +237,27 @@ def test_a_claim_in_short_has_its_evidence_and_its_limits() -> None:
     against = claim(ci_high=-0.5, kind="another reading")
     assert limits(against, ["late"]) == ["points against the claim", "another reading", "late"]
     assert limits(claim(), []) == []
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "below"),
+    [
+        (9.0, 8.0, ""),
+        (9.0, 6.0, "bad below the tag's 7"),
+        (6.0, 5.0, "good and bad below the tag's 7"),
+    ],
+)
+def test_a_claim_says_which_sides_are_below_its_baseline(
+    good: float, bad: float, below: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "kind_of", lambda claim, departures: KIND)
+    values = {"good": good, "bad": bad}
+    runs = [
+        one_run(name, seed, {"m": value, "tag": 6.5 + seed})
+        for name, value in values.items()
+        for seed in (0, 1)
+    ]
+    told: dict[str, Any] = {"measure": "probe.m", "label": "m", "unit": "points", "digits": 0}
+    baseline = {"measure": "probe.tag", "label": "tag"}
+    assert judged(runs, **told, baseline=baseline)["below"] == below
+    assert judged(runs, **told)["below"] == ""

@@ -84,13 +84,16 @@ def test_a_mark_is_full_where_the_interval_is_without_zero() -> None:
     panels = [Panel("a", [*found, gone]), Panel("b", [series("open", [1, 2])])]
     options = {name: {"measure": "probe.m", "axis": "%"} for name in "ab"}
     left, right = mechanisms.draw(panels, "softmax", options).axes
+    low, high = left.get_xlim()
     points = [line for line in left.lines if len(line.get_xdata()) == 1]
+    arrows = [(it.get_marker(), *it.get_xdata()) for it in points if it.get_marker() in "<>"]
+    assert arrows == [("<", low), (">", high)]  # of "open" alone
+    points = [line for line in points if line.get_marker() not in "<>"]
     marks = {line.get_label(): line.get_fillstyle() for line in points}
     assert marks == {"decided": "full", "open": "none", "alone": "none"}
     lines = [line for line in left.lines if list(line.get_ydata()) in ([0, 0], [1, 1], [2, 2])]
     assert len(lines) == 2
     assert len(right.lines) == 1
-    low, high = left.get_xlim()
     assert low == -high
     same = Panel("a", [series("softmax", [1, 2]), series("ReLA", [1, 2])])
     (axes,) = mechanisms.draw([same], "softmax", options).axes

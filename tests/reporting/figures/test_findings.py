@@ -10,6 +10,7 @@ from tests.reporting.synthetic import one_run
 from workflow.definitions.paper import Paper
 from workflow.reporting.figures import findings
 from workflow.reporting.figures.panels import Panel, Series
+from workflow.reporting.measures import EvaluatedRun
 
 METHODS = {"one": "the first", "two": "the second"}
 RANKED = [
@@ -34,6 +35,21 @@ def against(*panels: Panel) -> str:
 
 def survey(panel: Panel) -> str:
     return findings.survey([panel], "softmax", {"p": {"measure": "probe.m"}})
+
+
+def along(*labels: str) -> str:
+    """Return the title of panels whose series have these values at the points 1 to 5."""
+    values = {
+        "soft": [[1, 1, 1, 1, 1], [2, 2, 2, 2, 2]],
+        "up": [[3, 3, 0, 3, 1], [3, 3, 0, 3, 2]],
+        "mixed": [[0, 2, 2, 2, 2], [0, 0, 3, 3, 3]],
+    }
+
+    def run(name: str, seed: int) -> EvaluatedRun:
+        return one_run(name, seed, arrays={"x": [1, 2, 3, 4, 5], "m": [*values[name][seed]]})
+
+    series = [Series(name, name, {}, [run(name, 0), run(name, 1)], None) for name in labels]
+    return findings.along([Panel("p", series)], "soft", "probe.x", "probe.m", "Exact")
 
 
 def model(name: str, seeds: int, **scalars: float) -> Panel:
@@ -70,6 +86,10 @@ LOW, HIGH = [1.0, 1.1, 1.2], [5.0, 5.1, 5.3]
      "accuracy, compared with softmax: higher with a"),
     (against(panel(softmax=[0, 0, 0], a=[0.1, 0.15, 0.2], b=[0.1, 0.15, 0.2])),
      "accuracy, compared with softmax: undecided with a and b"),
+    (along("soft", "up", "mixed"), "Exact, every run compared with soft: more with up (1 to 2, 4) "
+     "and mixed (3 to 5); fewer with up (3) and mixed (1)"),
+    (along("soft"), ""),
+    (along("up"), ""),
     (survey(panel(softmax=LOW, a=HIGH, b=[0, 0.2, 0.1], c=[9, 1, -9], d=[3])),
      "Of 3 comparisons with softmax, 1 are better, 1 worse, the others undecided; better somewhere "
      "and worse nowhere: a"),
@@ -95,6 +115,16 @@ def test_runs_of_two_devices_are_no_pair() -> None:
     ]
     mixed = Panel("p", [both.series[0], replace(both.series[1], behind=elsewhere)])
     assert survey(both).startswith("Of 1 comparisons") and survey(mixed) == ""
+
+
+@pytest.mark.parametrize("paper", Paper.all(), ids=lambda paper: paper.name)
+def test_a_title_of_one_number_names_the_point_of_a_curve(paper: Paper) -> None:
+    """One number over all points may say the contrary of what a curve shows at most of them."""
+    for name, figure in paper.items("figures").items():
+        path = figure.get("finding", {}).get("path", "")
+        curve = figure["path"].partition(":")[0].endswith((".curves", ".exact_spans"))
+        if curve and path.endswith(":against"):
+            assert " at " in figure["finding"]["options"]["said"], name
 
 
 @pytest.mark.parametrize("paper", Paper.all(), ids=lambda paper: paper.name)

@@ -17,6 +17,7 @@ from workflow.reporting.publication.counting import comparisons
 from workflow.reporting.publication.headline import (
     answer,
     claims_by_kind,
+    claims_by_paper,
     findings,
     headline,
     numbers_by_training,
@@ -139,6 +140,19 @@ def test_what_is_published_bears_every_finding_out_in_thirty_words() -> None:
             assert found.endswith(".") and len(found.split()) <= 30, (reference.key, found)
 
 
+def test_claims_of_each_paper_have_a_bar_and_say_which_fail_in_the_papers_setting() -> None:
+    held = [claim(source="zhao2019 section 1", verdict="holds") for _ in range(98)]
+    failed = [
+        claim(source="zhao2019 section 1", verdict="does not hold", kind=kind)
+        for kind in (KINDS[0], KINDS[1])
+    ]
+    counts = claims_by_paper([*held, *failed], "there/", {"zhao2019": ["near", "near"]})
+    assert "Of the 2 that do not hold, 1 are in the paper's own setting." in counts.about
+    assert counts.columns[2:4] == ("✓ holds", "✗ does not hold")
+    assert ("[Explicit Sparse Transformer](there/zhao2019.md)", *("100", "98", "2"),
+            f"`{11 * '✓'}✗`", "~\u202f2") in counts.rows  # fmt: skip
+
+
 def test_claims_by_what_they_were_tried_on() -> None:
     counts = claims_by_kind(
         [
@@ -161,7 +175,8 @@ def test_claims_by_what_they_were_tried_on() -> None:
         (KINDS[1], *"2010100"),
         (KINDS[2], *"0000000"),
         (KINDS[3], *"0000000"),
-        (KINDS[4], *"1000001"),
+        (KINDS[4], *"0000000"),
+        (KINDS[5], *"1000001"),
     )
     header, rule, first, *_ = counts.table.splitlines()
     assert counts.about.startswith("What the papers claim")

@@ -16,7 +16,7 @@ from workflow.definitions.references import key_of
 from workflow.files import read_csv, read_sidecar, write_json
 from workflow.planning.equivalents import STATED
 from workflow.reporting.claims.judged import read_claims
-from workflow.reporting.page.headline import Headline
+from workflow.reporting.page.headline import Counts, Headline
 from workflow.reporting.prose import shortened, symbols
 from workflow.reporting.publication import following
 from workflow.reporting.publication.costs import NAME as COMMANDS
@@ -80,12 +80,12 @@ def test_every_link_leads_to_what_exists(folder: Path) -> None:
 def test_a_paper_has_its_page_and_its_card(folder: Path, page: str) -> None:
     keys = [one.key for paper in Paper.all() for one in paper.about.references]
     assert {one.stem for one in folder.glob("*.md")} == {*keys, "README"}
-    cards = re.findall(r"\*\*\[(.+?)\]\((\w+)\.md\)\*\*", page)
+    cards = re.findall(r"^- \*\*\[(.+?)\]\((\w+)\.md\)\*\*", page, re.M)
     assert [key for _, key in cards] == keys
     for title, key in cards:
         assert (folder / f"{key}.md").read_text().startswith(f"# {title}\n\n")
-    kinley = page.partition("kinley2020.md)**")[2].partition("\n**[")[0]
-    assert " 30 claims: " in kinley and page.index(" 30 claims: ") < page.index("<details>")
+    (row,) = re.findall(r"^\| \[.+?\]\(kinley2020\.md\) \| (.+) \|$", page, re.M)
+    assert row.startswith("30 | ") and page.index(row) < page.index("<details>")
 
 
 def test_figures_stand_below_their_table_with_a_short_caption(folder: Path, paper: str) -> None:
@@ -141,6 +141,10 @@ def test_claims_stand_by_verdict_and_lead_to_their_entries(folder: Path, paper: 
     assert "(snell2021" not in claims and "(discrete2020" not in claims
     _, undecided, waiting = re.split(r"\d+ undecided:|<details><summary>\d+ not run", claims)
     assert "\n| | claim | ours, difference [95 %] | paper |\n" in undecided
+    assert "*Late*: added or reworded after we saw results. *Looks*: " in claims
+    assert "[equations](../../equations.md#kinley2020)" in paper and "\nSymbols: τ is " in paper
+    other = (folder / "discrete2020.md").read_text()
+    assert "*Looks*" not in other and "\nSymbols: " not in other
     assert ". The next look, at 3 seeds, could decide it |" in undecided
     published = {one.id: one for one in read_claims(folder / "claims/discrete_transformer.json")}
     lines = (folder / "claims/discrete_transformer.json").read_text().splitlines()
@@ -241,7 +245,13 @@ def test_the_example_is_reproduced_if_any_is(
 
 def index(folder: Path, scale: str = "lite", **more: Any) -> str:
     """Return the index of a scale without papers."""
-    return scale_page(folder, scale, Headline("", (), ()), {}, **{"stale": {}, "again": {}, **more})
+    return scale_page(
+        folder,
+        scale,
+        Headline("", (), Counts("", (), ()), ()),
+        {},
+        **{"stale": {}, "again": {}, **more},
+    )
 
 
 def test_stale_runs_and_overlays_are_told(tmp_path: Path) -> None:

@@ -9,11 +9,15 @@ import pytest
 
 from tests.reporting.conftest import Open
 from workflow import ROOT
+from workflow.definitions.paper import Paper
+from workflow.reporting.claims.caveats import Caveats
+from workflow.reporting.page.claims import shown
 from workflow.reporting.publication.site import site_of
 from workflow.runtime.errors import ReportingError
 
 ELSEWHERE = "reproduction/lite/report.html"
 BAR = {"Home": "index.html", "Results": "reproduction/lite/index.html", "Report": ELSEWHERE}
+BAR["Explorer"] = "reproduction/lite/explorer.html"
 PAGES = ("index", "results", "reproduction/lite/index", "reproduction/lite/snell2021")
 
 
@@ -46,7 +50,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_link_leads_to_a_place_of_the_site(file: Path) -> None:
-    (file / ELSEWHERE).touch()
+    for made in (ELSEWHERE, BAR["Explorer"]):
+        (file / made).touch()
     pages = {page: Links(page.read_text("utf-8")) for page in file.rglob("*.html")}
     guides = {one.with_suffix(".html").name for one in (ROOT / "docs").glob("*.md")}
     assert guides <= {page.name for page in pages}
@@ -60,7 +65,33 @@ def test_every_link_leads_to_a_place_of_the_site(file: Path) -> None:
             path, _, anchor = link.partition("#")
             to = (page.parent / unquote(path)).resolve() if path else page
             assert link == "data:," or (to.is_file() and to.is_relative_to(file)), (page, link)
-            assert not anchor or to not in pages or anchor in pages[to].ids, (page, link)
+            elsewhere = to not in pages or to.name in ("report.html", "explorer.html")
+            assert not anchor or elsewhere or anchor in pages[to].ids, (page, link)
+
+
+def test_a_mark_has_its_colour_and_leads_to_the_report(file: Path) -> None:
+    """What was not run is not in the report: its link leads to the entry."""
+    page = (file / "reproduction/lite/discrete2020.html").read_text("utf-8")
+    claims = page.partition('<table class="claims">')[2]
+    marks = re.findall(r'<a href="([^"]+)"><span class="mark ([\w-]+)">(.)</span></a>', claims)
+    address = "report.html#claim/discrete_transformer/precision_uniform"
+    assert (address, "holds", "✓") in marks
+    paper = Paper("discrete_transformer")
+    given = ROOT / "docs/reproduction/lite/claims/discrete_transformer.json"
+    known = {one.address for one in shown(paper, given, Caveats([], []))}
+    assert {link.partition("#")[2] for link, *_ in marks} <= known
+    assert 'href="report.html#discrete_transformer/stack_language"' in claims
+    assert "claims/discrete_transformer.json" in claims
+
+
+def test_the_examples_of_the_explorer_are_links(file: Path) -> None:
+    guide = (file / "explorer.html").read_text("utf-8")
+    links = re.findall(r'<a href="reproduction/lite/explorer.html#(task=[^"]+)"', guide)
+    assert links == [
+        one.replace("&", "&amp;")
+        for one in re.findall(r"^#(task=.+)$", (ROOT / "docs/explorer.md").read_text(), re.M)
+    ]
+    assert len(links) > 3 and "#task" not in re.sub('href="[^"]+"', "", guide)
 
 
 def test_the_folder_docs_can_be_the_site(file: Path) -> None:

@@ -226,7 +226,7 @@ def test_looks_are_those_of_a_scale() -> None:
     )
     assert lite.looks == over.looks == [2, 3] and other.looks == [2, 5]
     assert lite.p == over.p and other.p is None
-    assert "| 3 seeds, looks at 2 and 3 |" in claims_table([lite])
+    assert "| 3 seeds (looks: 2, then 3) |" in claims_table([lite])
     assert "**undecided** (between two looks" in claims_table([other])
 
 

@@ -144,13 +144,12 @@ def test_it_is_counted_and_says_what_would_be_enough() -> None:
         f"(the test set alone would need {needed})"
     ) in line
     counts = claims_by_paper([claim(verdict="undecidable", source="zhao2019 section 1")])
-    place = counts.columns.index("undecidable")
-    assert [
-        row[place] for row in counts.rows if row[0] in ("Explicit Sparse Transformer", "all")
-    ] == ["1", "1"]
+    place = counts.columns.index("⊘ undecidable")
+    names = ("[Explicit Sparse Transformer](zhao2019.md)", "all")
+    assert [row[place] for row in counts.rows if row[0] in names] == ["1", "1"]
     assert "*Undecidable*: the test set is too small, whatever the seeds." in counts.about
     counts = claims_by_paper([claim(source="zhao2019 section 1")])
-    assert counts.columns == ("paper", "claims", "undecided")
+    assert counts.columns == ("paper", "claims", "? undecided", "claims as a bar")
     assert "Undecidable" not in counts.about
 
 
@@ -159,7 +158,7 @@ def test_what_would_be_enough_is_said_of_undecided_claims() -> None:
     line = claims_table([claim(**small)]).splitlines()[-1]
     assert (
         "to show a difference of 0.3 with these seeds (the test set alone would need 5,000; 36 "
-        "seeds as far apart as these would do)"
+        "seeds with this spread would do)"
     ) in line
     sides = {"left": {"label": "one", "mean": 1.0, "count": 4, "runs": 4}}
     runs = {"over": "proportions", "needed": 6, "direction": "less", **sides}

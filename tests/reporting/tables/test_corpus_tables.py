@@ -132,7 +132,11 @@ def test_a_fact_is_equal_or_it_is_not() -> None:
 def test_the_layouts_show_notes_and_what_is_missing(paper: Paper, tmp_path: Path) -> None:
     cells(paper, tmp_path)
     text = (tmp_path / "out/paper/corpora.md").read_text()
-    for line in ("|  | A | paper |  |", "| train # | 120 | 120 | ✓ |", "| val # | 30 | 31 | ✗ |"):
+    for line in (
+        "|  | A | paper | mark |",
+        "| train # | 120 | 120 | ✓ |",
+        "| val # | 30 | 31 | ✗ |",
+    ):
         assert f"\n{line}\n" in text
     assert "| B |" not in text
     legend = (

@@ -3,6 +3,7 @@
 import re
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ HEAD = rf"""\documentclass[10pt,twocolumn]{{article}}
 \usepackage{{booktabs,amssymb}}
 \setlength{{\textwidth}}{{{PAGE}pt}}
 \setlength{{\columnsep}}{{{PAGE - 2 * COLUMN}pt}}
-\setlength{{\textheight}}{{9in}}
+\setlength{{\textheight}}{{550pt}}
 \begin{{document}}
 """
 
@@ -69,9 +70,32 @@ def test_long_texts_are_broken_into_lines() -> None:
 
 def test_notes_are_comments_and_the_number_of_the_paper_is_behind_the_title() -> None:
     text = made(title="Table 6.1: agreement of what", notes=["Mind xi."])
-    assert r"\caption{Agreement of what (their Table 6.1). A toy." in text
+    assert r"\caption{Agreement of what (Table 6.1 of kinley2020). A toy." in text
     assert "Scale lite; 1 seed, CPU" in text
     assert text.rstrip().endswith("% Mind xi.") and "Mind" not in text.partition("% Notes:")[0]
+
+
+def test_what_a_reader_asks_of_a_sign_is_below_the_table() -> None:
+    """Marks of two numbers are apart; a star, a dash and a blank say what they are."""
+    given = toy_table(
+        {"m": {"measure": "probe.m", "label": "m", "digits": 1}},
+        [{"id": "c", "label": "c", "metrics": ["m"]}],
+        [{"id": f"r{n}", "label": f"row {n}"} for n in range(3)],
+    )
+    table = toy(given, [one_run(f"r{n}", 0, {"m": 2.5}) for n in range(3)])
+    grid = laid_out(given, table)
+
+    def said(**changes: Any) -> str:
+        texts = grid.texts.assign(**{name: [it] * 3 for name, it in changes.items()})
+        return latex(given, "toy", replace(grid, texts=texts), table)
+
+    text = said(marks="~ ≈", words=frozenset(["near"]))
+    assert r"$^{\sim,\approx}$" in text and "two marks: of both numbers, in their order" in text
+    assert "two marks" not in said(marks="~", words=frozenset(["near"]))
+    assert "blank: not run, or quoted by the paper." in said(words=frozenset(["quoted"]))
+    assert "blank: not run." in said(ours="not run")
+    assert "--: no such number" in said(ours="–")
+    assert "*: never exceeded in training" in said(ours="2.5*")
 
 
 def test_numbers_are_aligned_by_their_points() -> None:
@@ -136,7 +160,7 @@ def test_each_published_table_fits_slides(tmp_path: Path) -> None:
 def test_a_slide_has_one_table_and_its_title() -> None:
     text = made(2, 3, slide=True, title="Table 6.1: agreement of what", notes=["Mind xi."])
     assert text.startswith(SLIDE_NEEDS) and text.count(r"\begin{frame}") == 1
-    assert r"\frametitle{\large Agreement of what (their Table 6.1)}" in text
+    assert r"\frametitle{\large Agreement of what (Table 6.1 of kinley2020)}" in text
     assert "A toy." not in text.partition(r"\end{frame}")[0]
     assert text.rstrip().endswith("% Mind xi.")
     first, *others = made(2, 40, slide=True).split(r"\begin{frame}")[1:]

@@ -8,7 +8,7 @@ import pytest
 
 from workflow.reporting.statistics.verdict import WORDS
 from workflow.reporting.tables import marks
-from workflow.reporting.tables.layout import EMPTY, Grid
+from workflow.reporting.tables.layout import EMPTY, NO_ROW, Grid
 from workflow.reporting.tables.long_form import QUOTED
 from workflow.reporting.tables.markdown import MOST, WIDE, markdown
 
@@ -44,7 +44,7 @@ def cells(text: str) -> list[list[str]]:
 def test_ours_the_papers_and_the_mark_have_a_column_each() -> None:
     text = shown(one_column(compared("71±1", "72", "reproduced"), compared("9", "72", "differs")))
     assert cells(text)[2:] == [["r0", "71±1", "72", "✓"], ["r1", "9", "72", "✗"]]
-    table = "| row | c0 | paper |  |\n| --- | --: | --: | :-: |\n"
+    table = "| row | c0 | paper | mark |\n| --- | --: | --: | :-: |\n"
     assert text.startswith(f"## T (scale lite)\n\nC.\n\n{table}")
     legend = "paper: what it prints, with ours on the left · ✓ reproduced · ✗ differs"
     assert text.endswith(f"\n\n{legend}\n\n- N.")
@@ -56,16 +56,36 @@ def test_every_verdict_has_its_mark_and_legend(word: str) -> None:
     text = shown(one_column(compared(ours, "7", word), compared("6", "", "")))
     ours = "" if word == "not run" else "5"
     assert cells(text)[2] == ["r0", ours, "7", marks.MARKS.get(word, "")]
-    assert text.split("\n\n")[3].endswith({"not run": " · blank: not run"}.get(word, word))
+    said = {"not run": " · blank: not run"} | dict.fromkeys(
+        ("within, one seed", "within, seeds apart"), marks.ABOUT["≈"]
+    )
+    assert text.split("\n\n")[3].endswith(said.get(word, word))
 
 
-def test_what_the_paper_quotes_is_last_and_has_no_column_of_ours() -> None:
-    text = shown(one_column(compared("–", "7", QUOTED), compared("not run", "8", "not run")))
-    assert cells(text) == [
-        ["row", "c0, paper"],
-        ["---", "--:"],
-        ["r1", "8"],
-        ["r0 (quoted)", "7"],
+def test_what_the_paper_quotes_is_folded_and_has_no_column_of_ours() -> None:
+    quoted = compared("–", "7", QUOTED)
+    text = shown(one_column(quoted, compared("5", "8", "differs"), quoted))
+    own, _, folded = text.partition(
+        "\n\n<details><summary>2 rows of other systems, as the paper quotes them</summary>\n\n"
+    )
+    assert cells(own)[2:] == [["r1", "5", "8", "✗"]]
+    assert cells(folded) == [["row", "c0, paper"], ["---", "--:"], ["r0", "7"], ["r2", "7"]]
+    text = shown(one_column(quoted))
+    assert "<summary>1 row of other systems" in text and NO_ROW not in text
+
+
+def test_a_column_of_ours_alone_says_so_beside_the_papers() -> None:
+    absent, beside = compared("not run", "7", "not run"), compared("5", "7", "differs")
+    texts = [absent, compared("6", "", "")]
+    assert cells(shown(laid_out(texts, [("r",)], 2)))[0] == ["row", "c0, paper", "ours, c1"]
+    assert cells(shown(laid_out([beside, texts[1]], [("r",)], 2)))[0] == [
+        *("row", "c0", "paper", "mark", "c1")
+    ]
+
+
+def test_large_numbers_have_separators() -> None:
+    assert cells(shown(one_column(compared("12231782", "9999", "differs"))))[2][1:3] == [
+        *("12,231,782", "9999")
     ]
 
 
@@ -90,7 +110,7 @@ def test_models_become_rows_where_there_is_no_room_for_them() -> None:
 def test_each_number_beside_the_papers_has_a_row_where_there_is_no_room() -> None:
     rows = [(f"r{n}",) for n in range(5)]
     text = shown(laid_out([compared("m" * 30, "7", "near")] * 20, rows, 4))
-    assert cells(text)[0] == ["row", "", "ours", "paper", ""] and len(cells(text)) == 22
+    assert cells(text)[0] == ["row", "", "ours", "paper", "mark"] and len(cells(text)) == 22
     assert cells(text)[3] == ["", "c1", "m" * 30, "7", "~"]
 
 

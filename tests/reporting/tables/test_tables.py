@@ -120,24 +120,25 @@ def test_stack_language_reads_back_from_markdown(made: Path) -> None:
     tables = markdown(made / "stack_language")
     for head, *body in tables:
         assert head[:2] == ["Grammar", "Model"]
-        groups = ["uniform", *[""] * 5, "half_digits", *[""] * 3]  # two temperatures too
+        half = "half of the symbols digits"
+        groups = ["uniform", *[""] * 5, half, *[""] * 3]  # two temperatures too
         assert [line[0] for line in body] == groups
         assert [line[1] for line in body[:4]] == [kind.replace("_", " + ") for kind in STACK]
     heads = [name for head, *_ in tables for name in head[2:]]
-    first = ["NLL (nats/token)", "floor", "precision, micro", "paper", "", "precision: macro"]
-    assert heads[:6] == first
+    first = ["NLL (nats/token)", "floor", "precision, micro", "paper", "mark"]
+    assert heads[:5] == first
     (at,) = (n for n, (head, *_) in enumerate(tables) if "precision, micro" in head)
     head, soft, *_ = tables[at]
     best = dict(zip(head[2:], tables[at][4][2:], strict=True))
     assert re.fullmatch(r"0\.\d{3}±0\.\d{3}", best["precision, micro"])
-    assert (best["paper"], best[""]) == ("0.959", "✓")
+    assert (best["paper"], best["mark"]) == ("0.959", "✓")
     assert soft[3] == f"{FLOORS['uniform']:.3f}" and "weighted precision" in heads
 
 
 def test_table_6_1_reads_back_from_markdown(made: Path) -> None:
     """It is wide: each model has a row, and each metric a column."""
     ((head, *body),) = markdown(made / "table_6_1")
-    assert head == ["Importance", "Dataset", "", "τ", "paper", "", "accuracy", "paper", ""]
+    assert head == ["Importance", "Dataset", "", "τ", "paper", "mark", "accuracy", "paper", "mark"]
     assert [line[:3] for line in body if line[2] == "TRANSFORMER"] == [
         ["gradient norm", "SST", "TRANSFORMER"],
         ["gradient times input", "SST", "TRANSFORMER"],
@@ -359,7 +360,7 @@ def test_a_value_that_is_not_defined_says_so(
         ("undefined", "", "not comparable")
     }
     assert "undefined in 2 of 2 runs" in found[0]["note"]
-    shown = beside(tmp_path / "t", "gradient norm", "SST")
+    shown = beside(tmp_path / "t", "gradient norm", "SST", "TRANSFORMER")
     assert shown[0 if name == "tau_norm" else 3] == "–"
 
 

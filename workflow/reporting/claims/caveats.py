@@ -1,6 +1,5 @@
 """What a reader holds against claims: asked when results were known, or not alone."""
 
-from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from workflow.reporting.claims.judged import JudgedClaim, claims_in
 from workflow.reporting.statistics.decisions import DECIDED
 from workflow.reporting.statistics.multiple import after_benjamini_hochberg, after_holm
 
-LATE = "{} when results were known"
 ONE_OF_MANY = "not after Benjamini-Hochberg"
 CROSSED = "seeds share trainings: the interval is too narrow"
 
@@ -63,20 +61,16 @@ class Caveats:
 
     @property
     def sentence(self) -> str:
-        """Say how many of the decided claims have none."""
-        made = [one for one in self._made if one.verdict in DECIDED]
-        if not made:
+        """Say how many of the decided claims came late, and stand after correction."""
+        decided = {one.id for one in self._made if one.verdict in DECIDED}
+        if not decided:
             return ""
-        decided, shared = [one.id for one in made], sum(bool(self._shared(one)) for one in made)
-        late = Counter(self.late.get(name) for name in decided)
-        added, reworded = (late[LATE.format(kind)] for kind in ("added", "reworded"))
-        narrow = sum(one.crossed for one in made)
-        also = f", in {narrow} the seeds share trainings" if narrow else ""
-        tested = {one.id for one in self._tested}.intersection(decided)
+        tested = decided.intersection(one.id for one in self._tested)
+        narrow = sum(one.crossed for one in self._made if one.id in decided)
+        also = f"; in {narrow} the seeds share trainings" if narrow else ""
         return (
-            f"Of {len(decided)} decided claims {added} were added and {reworded} reworded after "
-            f"results{also}, and {shared} rest on runs that another claim uses too; "
-            f"of the {len(tested)} with a test {len(self.benjamini_hochberg & tested)} "
-            f"stand after Benjamini-Hochberg's correction ({len(self._tested)} tests), "
-            f"{len(self.holm & tested)} after Holm's."
+            f"Caution: {len(decided & {*self.late})} of the {len(decided)} decided claims were "
+            f"added or reworded after results were known{also}. Corrected for multiple tests, "
+            f"{len(tested & self.benjamini_hochberg)} of {len(tested)} stand (Benjamini-Hochberg) "
+            f"or {len(tested & self.holm)} (Holm)."
         )

@@ -19,8 +19,8 @@ BY_DEPARTURE: dict[Deviation, str] = {
     "other data": "smaller or other data",
     "absent": "data not here in full",
 }
-READING = "another reading"
-KINDS = (*list(BY_DEPARTURE.values())[:-1], READING, BY_DEPARTURE["absent"])
+TASK, READING = "another task", "another reading"
+KINDS = (*list(BY_DEPARTURE.values())[:-1], TASK, READING, BY_DEPARTURE["absent"])
 """In the order in which they are counted."""
 
 
@@ -86,6 +86,8 @@ class JudgedClaim:
     devices: dict[str, int]
     """On what the runs were trained, and how many."""
     hindrances: list[str]
+    below: str
+    """Which sides are below its baseline, and that, where it has one."""
     measures: list[str]
     runs: list[str]
     partners: list[str]
@@ -114,7 +116,7 @@ class JudgedClaim:
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> "JudgedClaim":
         """Read a claim that `told` wrote, here or before it had all of its fields."""
-        later: dict[str, Any] = {"devices": {}, "looks": [], "crossed": False}
+        later: dict[str, Any] = {"devices": {}, "looks": [], "crossed": False, "below": ""}
         later |= dict.fromkeys(("p", "needed", "enough"))
         told = {**later, **told}
         sides = {side: ClaimSide(**told[side]) for side in ("left", "right")}

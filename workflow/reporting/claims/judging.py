@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from itertools import zip_longest
+from statistics import fmean
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -120,6 +121,7 @@ def judge(
             seeds=sorted({measure.seed for measure in behind}),
             devices=dict(Counter(str(one.provenance.get("device")) for one in behind)),
             hindrances=[*hindrances(scale, conditions, behind), *_other_data(changed, behind)],
+            below=_below(claim, (ones, others)),
             measures=[measure.path.as_posix() for measure in behind],
             runs=[measure.identity for measure in behind],
             partners=partners(named),
@@ -147,6 +149,18 @@ def _runs(
         if run.seed in controls and device_of(run) == device_of(controls[run.seed])
     ]
     return found, controls
+
+
+def _below(claim: Claim, behind: tuple[Sequence[EvaluatedRun], Sequence[EvaluatedRun]]) -> str:
+    """Say which sides are, in the mean, below the baseline of a claim that has one."""
+    if "baseline" not in claim:
+        return ""
+    baseline = claim["baseline"]
+    found = numbers_of([run for runs in behind for run in runs], baseline["measure"])
+    sides = [_side(claim, side, runs) for side, runs in zip(SIDES, behind, strict=True)]
+    low = [it.label for it in sides if it.mean is not None and found and it.mean < fmean(found)]
+    said = f"below the {baseline['label']}'s {fmean(found):.{claim['digits']}f}" if low else ""
+    return f"{' and '.join(low)} {said}".strip()
 
 
 def _other_data(changed: Overlaid, behind: Sequence[EvaluatedRun]) -> list[str]:

@@ -54,8 +54,7 @@ def counted(claim: JudgedClaim) -> str:
 
 def _over(claim: JudgedClaim) -> str:
     """Return what a claim's interval is over, and each seed's difference beside a test set."""
-    *others, last = claim.looks or [0]
-    looks = f", looks at {', '.join(map(str, others))} and {last}" if others else ""
+    looks = f" (looks: {', then '.join(map(str, claim.looks))})" if claim.looks else ""
     if claim.over == "proportions":
         return f"{claim.n} runs{looks}"
     seeds = len(claim.seeds)
@@ -161,7 +160,8 @@ def _verdict(claim: JudgedClaim, caveats: list[str]) -> str:
 def limits(claim: JudgedClaim, caveats: list[str]) -> list[str]:
     """Return where an undecided claim points, and what limits a claim or its verdict."""
     leans = [f"{way} the claim"] if (way := leaning(claim)) else []
-    return [*leans, *(claim.hindrances or [claim.kind][claim.kind == KINDS[0] :]), *caveats]
+    about = claim.hindrances or [claim.kind][claim.kind == KINDS[0] :]
+    return [*leans, *about, *filter(None, [claim.below]), *caveats]
 
 
 def evidence(claim: JudgedClaim) -> str:
@@ -174,7 +174,9 @@ def evidence(claim: JudgedClaim) -> str:
 def would_decide(claim: JudgedClaim) -> str:
     """Return what could decide a claim that is not decided, or why nothing can yet."""
     if claim.needed:
-        return f"Not decided: {_too_small(claim)}"
+        one_by_one = claim.verdict == "undecided" and claim.over != "proportions"
+        doubt = f"{_doubt(claim)}; " if one_by_one else ""
+        return f"Not decided: {doubt}{_too_small(claim)}"
     runs, seeds = claim.over == "proportions", len(claim.seeds)
     of_left = (claim.left.runs or 0) if runs else seeds
     past = len(claim.looks) - claim.looks[::-1].index(of_left) if of_left in claim.looks else 0
@@ -200,7 +202,7 @@ def _too_small(claim: JudgedClaim) -> str:
     seeds = "with these seeds" if claim.verdict == "undecided" else "whatever the seeds"
     need = f"the test set alone would need {needed}"
     if claim.enough:
-        need += f"; {claim.enough} seeds as far apart as these would do"
+        need += f"; {claim.enough} seeds with this spread would do"
     return f"too few {one}s to show a difference of {effect:g} {seeds} ({need})"
 
 
@@ -223,4 +225,5 @@ def _doubt(claim: JudgedClaim) -> str:
         return "one pair of trainings"
     if claim.looks and claim.p is None:
         return "between two looks"
-    return contains if claim.interval else "no interval"
+    few = "two seeds: " if len(claim.seeds) == 2 else ""
+    return f"{few}{contains}" if claim.interval else "no interval"

@@ -1,12 +1,15 @@
 """The sentence that a figure's data say, which is its title; of single runs nothing is said."""
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from statistics import fmean
+
+import numpy as np
 
 from workflow.reporting.figures.mechanisms import differences
 from workflow.reporting.figures.panels import Panel, ShownMeasure
 from workflow.reporting.figures.rankings import ranks
-from workflow.reporting.measures import numbers_of
+from workflow.reporting.measures import EvaluatedRun, numbers_of
 from workflow.reporting.statistics.intervals import LEVEL, Interval
 
 FEW = 2
@@ -74,6 +77,45 @@ def against(panels: Sequence[Panel], baseline: str, measure: str, said: str) -> 
             parts.append(f"{side} with {listed(names)}")
     rest = ["the others undecided"] if decided and sides["undecided"] else []
     return f"{said}, compared with {baseline}: {'; '.join(parts + rest)}" if parts else ""
+
+
+def along(panels: Sequence[Panel], baseline: str, x: str, measure: str, said: str) -> str:
+    """Say at which points every seed of a series is above the baseline's, and at which below.
+
+    `x` and `measure` are arrays; a point counts where it is so in all panels that have the series.
+    """
+    signs: dict[str, dict[float, set[float]]] = {}
+    for panel in panels:
+        of = {one.label: {run.seed: run for run in one.behind} for one in panel.drawn}
+        before = of.pop(baseline, {})
+        for name, runs in of.items():
+            for seed in runs if min(len(runs), len(before)) >= FEW else ():
+                if seed in before:
+                    ours, theirs = (_curve(side[seed], x, measure) for side in (runs, before))
+                    for point in {*ours} & {*theirs}:
+                        side = float(np.sign(ours[point] - theirs[point]))
+                        signs.setdefault(name, {}).setdefault(point, set()).add(side)
+    parts = []
+    for word, side in (("more", 1.0), ("fewer", -1.0)):
+        at = {name: [p for p in sorted(of) if of[p] == {side}] for name, of in signs.items()}
+        names = [
+            f"{name} ({_ranges(points, sorted(signs[name]))})"
+            for name, points in at.items()
+            if points
+        ]
+        parts += [f"{word} with {listed(names)}"] if names else []
+    return f"{said}, every run compared with {baseline}: {'; '.join(parts)}" if parts else ""
+
+
+def _curve(run: EvaluatedRun, x: str, measure: str) -> Mapping[float, float]:
+    return dict(zip(run.array(x) or (), run.array(measure) or (), strict=True))
+
+
+def _ranges(points: Sequence[float], every: Sequence[float]) -> str:
+    """Return points as ranges (`1 to 3, 5`) of those that there are."""
+    groups = groupby(points, key=lambda point: every.index(point) - points.index(point))
+    ends = [[*group] for _, group in groups]
+    return ", ".join(f"{g[0]:g}" + f" to {g[-1]:g}" * (len(g) > 1) for g in ends)
 
 
 def survey(panels: Sequence[Panel], baseline: str, measures: Mapping[str, ShownMeasure]) -> str:

@@ -50,8 +50,17 @@ def draw(panels: Sequence[Panel], baseline: str, measures: Mapping[str, ShownMea
         axes.xaxis.set_major_formatter("{x:g}")
         reach = ROOM * max((abs(mean) for mean, _ in found.values()), default=0) or 1
         axes.set_xlim(-reach, reach)
+        for name, (_, ends) in found.items():
+            for edge, arrow in ((-reach, "<"), (reach, ">")):
+                if ends and (ends[0] < edge if edge < 0 else ends[1] > edge):
+                    look = {"color": look_of[name]["color"], "marker": arrow, "markersize": 4}
+                    axes.plot([edge], [names.index(name)], **look, clip_on=False)
     about = f"Difference from {baseline} over the same seeds; right of 0 is better. Lines: 95 %"
-    footnote(figure, panels, f"{about} intervals, which may leave the axis; full marks: without 0.")
+    footnote(
+        figure,
+        panels,
+        f"{about} intervals, an arrowhead where they leave the axis; full marks: without 0.",
+    )
     return figure
 
 

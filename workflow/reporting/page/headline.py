@@ -40,4 +40,6 @@ class Headline:
     answer: str
     """What came out over all papers, in a few sentences."""
     findings: tuple[PaperFinding, ...]
+    papers: Counts
+    """The claims of each paper by verdict."""
     tables: tuple[Counts, ...]

@@ -12,6 +12,7 @@ from workflow.reporting.claims.caveats import ONE_OF_MANY, Caveats
 from workflow.reporting.claims.judged import KINDS, JudgedClaim, claims_in
 from workflow.reporting.claims.markdown import leaning
 from workflow.reporting.page.headline import Counts, Headline, PaperFinding
+from workflow.reporting.page.marks import SIGNS, shares
 from workflow.reporting.publication.cell_settings import REASONS, CellSettings
 from workflow.reporting.publication.counting import comparisons, counts, once
 from workflow.reporting.statistics.decisions import VERDICTS
@@ -19,6 +20,8 @@ from workflow.reporting.statistics.verdict import JUDGED
 
 EVERY = "all"
 UNDECIDABLE = "*Undecidable*: the test set is too small, whatever the seeds. "
+BAR = 12
+"""So many signs are a bar of verdicts."""
 SAID = {
     "holds": ("holds", "hold"),
     "does not hold": ("does not", "do not"),
@@ -54,6 +57,7 @@ def headline(scale: str, tables: Iterable[Path], claims: Iterable[Path]) -> Head
             for paper in Paper.all()
             for one in findings(paper, judged)
         ),
+        claims_by_paper(judged, numbers=by_paper),
         (claims_by_kind(judged), numbers_by_training(compared), numbers_not_run(compared)),
     )
 
@@ -142,20 +146,60 @@ def claims_by_kind(judged: Iterable[JudgedClaim]) -> Counts:
     return _counted(about, ("tried on", "claims"), VERDICTS, rows)
 
 
-def claims_by_paper(judged: Iterable[JudgedClaim]) -> Counts:
-    """Return the claims of each paper by verdict, of those verdicts that there are."""
+def claims_by_paper(
+    judged: Iterable[JudgedClaim],
+    folder: str = "",
+    numbers: Mapping[str, Sequence[str]] | None = None,
+) -> Counts:
+    """Return the claims of each paper by verdict, of those verdicts that there are, and a bar.
+
+    Args:
+        judged: all claims.
+        folder: where the page of each paper is, with a slash at its end.
+        numbers: by paper the verdicts on what was trained, if they have a column, too.
+    """
     claims = _of_papers(judged)
     verdicts = [word for word in VERDICTS if word in {*claims["verdict"]}]
+    against = claims.loc[claims["verdict"] == "does not hold", "kind"]
     about = (
         "The papers' claims, as decided here. *Undecided*: one training alone, or chance among "
         "trainings or test examples can explain it. "
         f"{UNDECIDABLE if 'undecidable' in verdicts else ''}"
         "*Not run*: in most cases the data is not here."
     )
+    if len(against):
+        own = int((against == KINDS[0]).sum())
+        about += f" Of the {len(against)} that do not hold, {own} are in the paper's own setting."
     papers = [reference for paper in Paper.all() for reference in paper.about.references]
-    rows = [(one.name, claims[claims["paper"] == one.key]) for one in papers]
+    rows = [
+        (f"[{one.name}]({folder}{one.key}.md)", claims[claims["paper"] == one.key])
+        for one in papers
+    ]
     rows.append((EVERY, claims))
-    return _counted(about, ("paper", "claims"), verdicts, rows)
+    table = _counted(about, ("paper", "claims"), verdicts, rows)
+    heads = (*table.columns[:2], *(f"{SIGNS[word]} {word}" for word in verdicts), "claims as a bar")
+    lines = [
+        (*row, bar(frame["verdict"])) for row, (_, frame) in zip(table.rows, rows, strict=True)
+    ]
+    if numbers is not None:
+        heads = (*heads, "trained numbers")
+        words = [*(numbers.get(one.key, ()) for one in papers), ()]
+        lines = [
+            (*line, " ".join(f"{one.mark.sign}\u202f{one.number}" for one in shares(of, JUDGED)))
+            for line, of in zip(lines, words, strict=True)
+        ]
+    return Counts(about, heads, tuple(lines))
+
+
+def bar(verdicts: pd.Series) -> str:
+    """Return the signs of verdicts as a bar: each there is once, the others by their share."""
+    each = shares(verdicts, VERDICTS)
+    lengths = [1] * len(each)
+    while each and sum(lengths) < BAR:
+        lacking = [one.number / length for one, length in zip(each, lengths, strict=True)]
+        lengths[lacking.index(max(lacking))] += 1
+    parts = [one.mark.sign * length for one, length in zip(each, lengths, strict=True)]
+    return f"`{''.join(parts)}`" if parts else ""
 
 
 def _of_papers(judged: Iterable[JudgedClaim]) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from workflow.definitions.paper import Paper
@@ -108,7 +109,7 @@ def paper_pages(
             reference=reference,
             scale=scale,
             finding=findings.get(key),
-            notation=symbols(paper.about.legend),
+            notation=symbols(paper.about.legend_of(partial(_uses, own, claims.get(key, ())))),
             legend=marks.legend(marks.MARKS),
             claims=claims.get(key, []),
             blocks=own,
@@ -141,6 +142,13 @@ def by_reason(claims: Iterable[tuple[JudgedClaim, str]]) -> dict[str, dict[str, 
         section = claim.source.partition(" ")[2] or claim.source
         reasons.setdefault(why, {}).setdefault(section, []).append(link)
     return reasons
+
+
+def _uses(blocks: Iterable[Block], claims: Iterable[tuple[JudgedClaim, str]], symbol: str) -> bool:
+    """Say whether claims, tables or captions have a symbol (`A(` of `A(u, v)`)."""
+    texts = [symbols(f"{claim.claim} {evidence(claim)}") for claim, _ in claims]
+    texts += [f"{it.title} {it.caption} {it.body}" for one in blocks for it in (one, *one.figures)]
+    return symbols(symbol).partition("u")[0] in " ".join(texts)
 
 
 def _claims(folder: Path, paper: Paper) -> Iterator[tuple[str, tuple[JudgedClaim, str]]]:

@@ -10,13 +10,13 @@ from workflow.reporting.claims import history
 from workflow.reporting.claims.caveats import Caveats
 from workflow.reporting.measures import BY, EARLIER, earlier
 from workflow.reporting.page.headline import Headline
-from workflow.reporting.page.marks import shares
 from workflow.reporting.page.templates import markdown
-from workflow.reporting.prose import shortened, symbols
+from workflow.reporting.prose import shortened, symbols, thousands
 from workflow.reporting.publication import differing, following
 from workflow.reporting.publication.devices import of_two_devices
 from workflow.reporting.statistics.comparability import base_scale
 from workflow.reporting.statistics.verdict import JUDGED, RULE
+from workflow.reporting.tables.marks import legend
 
 
 def scale_page(
@@ -47,13 +47,15 @@ def scale_page(
         answer=headline.answer,
         pages=pages,
         findings={one.reference.key: one for one in headline.findings},
-        shares=lambda one: shares(one.numbers, JUDGED),
+        papers=headline.papers,
+        legend=legend(JUDGED),
         counts=headline.tables,
         caveats=Caveats.read(folder),
         changed=history.after_results(read_history(folder / history.NAME)),
         differing=differing.numbers(folder),
         devices=of_two_devices(folder),
         symbols=symbols,
+        thousands=thousands,
         first_sentence=lambda text: shortened(text, 0),
         following=following.section(folder),
         earlier={word: n for word in EARLIER.values() if (n := counts[f"{BY}, {word}"])},

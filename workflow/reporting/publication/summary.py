@@ -7,7 +7,7 @@ from workflow.definitions.paper import PAPERS, Paper
 from workflow.planning.experiments import load_experiments
 from workflow.reporting.claims.caveats import Caveats
 from workflow.reporting.claims.judged import JudgedClaim, claims_in
-from workflow.reporting.claims.markdown import claims_table
+from workflow.reporting.claims.markdown import claims_table, evidence
 from workflow.reporting.page.headline import Headline
 from workflow.reporting.publication.headline import claims_by_paper, headline, sentence
 from workflow.runtime.errors import ReportingError
@@ -34,7 +34,8 @@ def _shown(published: Path) -> Path:
 
 def _counts(published: Path) -> str:
     folder = _shown(published)
-    counts, caveats = claims_by_paper(published_claims(folder)), Caveats.read(folder)
+    counts = claims_by_paper(published_claims(folder), f"{folder.as_posix()}/")
+    caveats = Caveats.read(folder)
     return f"Scale `{folder.name}`. {counts.about}\n\n{counts.table}\n\n{caveats.sentence}"
 
 
@@ -56,6 +57,19 @@ def _main_claims(published: Path) -> str:
     return claims_table(shown, Caveats.read(folder).of)
 
 
+def _worked(published: Path) -> str:
+    """Say how the first of the main claims that hold was decided."""
+    for one in published_claims(_shown(published)):
+        if one.headline and one.verdict == "holds":
+            edge = f"{one.margin:g}"
+            return (
+                f"For example: {one.claim} ({one.source}) Here, {evidence(one)}. The interval does "
+                f"not contain {edge}, and the difference is on the side that is claimed: the claim "
+                "**holds**."
+            )
+    return ""
+
+
 def _targets(_: Path) -> str:
     experiments = load_experiments(PAPERS).values()
     lines = ["| folder | papers | experiments | tables and figures |", "| --- |" + " --- |" * 3]
@@ -68,7 +82,7 @@ def _targets(_: Path) -> str:
 
 PAGES: Mapping[Path, Mapping[str, Callable[[Path], str]]] = {
     Path("README.md"): {"results": _counts, "papers": _papers},
-    Path("docs/results.md"): {"claims": _main_claims},
+    Path("docs/results.md"): {"worked": _worked, "claims": _main_claims},
     Path("docs/scales.md"): {"targets": _targets},
 }
 """Each page with what makes its blocks from all that is published (docs/reproduction)."""

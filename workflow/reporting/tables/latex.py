@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from math import ceil
 
+from workflow.definitions.references import key_of
 from workflow.definitions.tables import Tables
 from workflow.reporting.cells import LongForm
 from workflow.reporting.tables.footnotes import behind
@@ -20,8 +21,8 @@ from workflow.reporting.tables.tex_text import aligned, tex, width, wrapped
 
 COLUMN, PAGE = 219, 455
 """Points of a column and of a page's text: those of ACL's style, narrower than others."""
-HEIGHT, LINE = 610, 9.5
-"""Points of a float at most, and of a line in it."""
+HEIGHT, LINE = 540, 9.5
+"""Points of a float at most, by the page of LaTeX's `article`, and of a line in it."""
 SLIDE, SLIDE_HEIGHT = 395, 195
 """Points below the title of a slide, 16 to 9, of beamer."""
 BESIDE = 6
@@ -136,7 +137,8 @@ class Tabular:
 
 def latex(definitions: Tables, name: str, shown: Grid, table: LongForm, slide: bool = False) -> str:
     """Return the table as floats or slides, with what else is to be known of it in comments."""
-    title = _title(str(definitions["tables"][name]["title"]))
+    definition = definitions["tables"][name]
+    title = _title(str(definition["title"]), str(definition["source"]))
     caption, label = tex(f"{title}. {shown.caption}".strip()), rf"\label{{tab:{name}}}"
     titles = [rf"\caption{{{caption}{label}}}", rf"\caption{{{tex(title)}, continued.}}"]
     notes = [f"% {note}" for note in ("Notes:", *shown.notes)] if shown.notes else []
@@ -160,12 +162,12 @@ def latex(definitions: Tables, name: str, shown: Grid, table: LongForm, slide: b
     return "\n".join([needs, *floats, *notes])
 
 
-def _title(title: str) -> str:
+def _title(title: str, source: str) -> str:
     """Return a title without the number that the table has in its paper, which is behind it."""
     number, _, rest = title.partition(": ")
     if not rest or not re.match("(Table|Figure|Section) ", number):
         return title
-    return f"{rest[0].upper()}{rest[1:]} (their {number})"
+    return f"{rest[0].upper()}{rest[1:]} ({number} of {key_of(source)})"
 
 
 def _fitted(shown: Grid, rooms: Sequence[float]) -> tuple[list[Tabular], float]:
@@ -217,10 +219,11 @@ def _ours(cell: CellTexts) -> str:
 
 def _superscript(marks: str) -> str:
     """Return the marks of a cell without those of former verdicts; nothing without a verdict."""
-    signs = _FORMER.sub("", marks).replace(" ", "").replace("–", "-")
-    if not any(sign in MARKS for sign in signs):
+    numbers = _FORMER.sub("", marks).replace("–", "-").split(" ")
+    if not any(sign in MARKS for signs in numbers for sign in signs):
         return ""
-    return f"$^{{{' '.join(MARKS[it][0] if it in MARKS else it for it in signs)}}}$"
+    each = [" ".join(MARKS[it][0] if it in MARKS else it for it in signs) for signs in numbers]
+    return f"$^{{{','.join(each)}}}$"
 
 
 def _parts(whole: Tabular, room: float) -> list[Tabular]:
@@ -324,6 +327,13 @@ def _legend(shown: Grid, table: LongForm) -> str:
     marks = _FORMER.sub("", " ".join(shown.texts["marks"]))
     known = ", ".join(f"${sign}$ {word}" for mark, (sign, word) in MARKS.items() if mark in marks)
     said = [tex(f"Scale {table.about['scale']}"), tex(behind(table)), known]
-    said += ["no mark: no verdict"] if known else []
-    said += ["blank: not run"] if NOT_RUN in {*shown.texts["ours"]} else []
+    said += ["no mark, or -: no verdict"] if known else []
+    several = any(" " in _FORMER.sub("", text) for text in shown.texts["marks"])
+    said += ["two marks: of both numbers, in their order"] if known and several else []
+    quoted = QUOTED in frozenset().union(*shown.texts["words"])
+    if quoted or NOT_RUN in {*shown.texts["ours"]}:
+        said.append("blank: not run" + ", or quoted by the paper" * quoted)
+    texts = [*shown.texts["ours"], *shown.texts["paper"]]
+    said += ["--: no such number"] if MISSING in texts and not quoted else []
+    said += ["*: never exceeded in training"] if any(it.endswith("*") for it in texts) else []
     return f"{'; '.join(filter(None, said))}."

@@ -7,11 +7,15 @@ from typing import NamedTuple
 
 from workflow.definitions.tables import Tables
 from workflow.files import markdown_cell
-from workflow.reporting.prose import symbols
+from workflow.reporting.prose import symbols, thousands
 from workflow.reporting.tables import marks
 from workflow.reporting.tables.layout import EMPTY, NO_ROW, NOT_RUN, CellTexts, Grid, parts
 from workflow.reporting.tables.long_form import QUOTED
 
+Line = tuple[tuple[str, ...], list[CellTexts]]
+"""The labels of a row, with its texts."""
+MARK = "mark"
+"""Heads the column of verdicts."""
 MOST = 14
 """Columns of a table at most."""
 WIDE, BESIDE = 110, 3
@@ -36,22 +40,30 @@ def markdown(definitions: Tables, name: str, shown: Grid, scale: str) -> str:
 
 
 def body(shown: Grid) -> str:
-    """Return the table alone."""
-    return "\n\n".join(map(_table, _tables(shown))) if shown.rows else NO_ROW
+    """Return the table alone, with the rows that the paper quotes folded below it."""
+    quoted: list[Line] = []
+    own: list[Line] = []
+    for labels, cells in shown.lines:
+        if any(QUOTED in cell["words"] for cell in cells):
+            quoted.append((labels, [{**cell, "ours": ""} for cell in cells]))
+        else:
+            own.append((labels, cells))
+    texts = [*map(_table, _tables(shown, own))] if own else [] if quoted else [NO_ROW]
+    if quoted:
+        rows = f"{len(quoted)} row{'s' * (len(quoted) > 1)} of other systems"
+        summary = f"<details><summary>{rows}, as the paper quotes them</summary>"
+        texts += [summary, *map(_table, _tables(shown, quoted)), "</details>"]
+    return "\n\n".join(texts)
 
 
-def _tables(shown: Grid) -> Iterator[Written]:
-    """Yield the table in the first of its forms that a page has room for, else in parts.
+def _tables(shown: Grid, rows: Sequence[Line]) -> Iterator[Written]:
+    """Yield rows in the first of their forms that a page has room for, else in parts.
 
     A form has the columns of the paper; or a row for each of them, with a column a metric; or rows
-    and columns exchanged; or a row for each number. Rows that the paper quotes are the last.
+    and columns exchanged; or a row for each number.
     """
-    rows = sorted(shown.lines, key=lambda line: _quoted(line[1]))
-    labels = [(*row[:-1], f"{row[-1]} (quoted)") if _quoted(it) else row for row, it in rows]
-    cells = [
-        [[{**cell, "ours": ""}] if _quoted(line) else cell["numbers"] or [cell] for cell in line]
-        for _, line in rows
-    ]
+    labels = [row for row, _ in rows]
+    cells = [[cell["numbers"] or [cell] for cell in line] for _, line in rows]
     most = [max(column, key=len) for column in zip(*cells, strict=True)]
     metrics = [[str(one["metric"]) for one in column] for column in most]
     heads = [head for pair in zip(shown.columns, metrics, strict=True) for head in _heads(*pair)]
@@ -61,7 +73,7 @@ def _tables(shown: Grid) -> Iterator[Written]:
     ]
     flat = [[one for cell in line for one in cell] for line in padded]
     kept = [any(_ours(one) or one["paper"] for one in column) for column in zip(*flat, strict=True)]
-    heads, *flat = ([*compress(line, kept)] for line in (heads, *flat))
+    heads, flat = [*compress(heads, kept)], [[*compress(line, kept)] for line in flat]
     forms = [_written(shown.labels, heads, zip(labels, flat, strict=True))]
     if len(metrics[0]) > 1 and all(column == metrics[0] for column in metrics):
         lines = [
@@ -86,10 +98,6 @@ def _tables(shown: Grid) -> Iterator[Written]:
     yield from [fitting] if fitting else _parts(shown.labels, heads, labels, flat)
 
 
-def _quoted(line: Sequence[CellTexts]) -> bool:
-    return any(QUOTED in cell["words"] for cell in line)
-
-
 def _heads(label: str, metrics: Sequence[str]) -> Sequence[str]:
     """Return a header for each metric of a column; its own, `a (b)`, may have them."""
     if len(metrics) == 1:
@@ -106,20 +114,25 @@ def _written(
     heads: Sequence[str],
     lines: Iterable[tuple[Sequence[str], Sequence[CellTexts]]],
 ) -> Written:
-    """Write a table: below a header ours, beside it what the paper prints and the mark, if any."""
+    """Write a table: below a header ours, beside it what the paper prints and the mark, if any.
+
+    Beside a column of the paper's alone, a column of ours alone says that it is ours.
+    """
     lines = list(lines)
+    columns = [*zip(*(line for _, line in lines), strict=True)]
+    apart = not all(any(map(_ours, column)) for column in columns)
     table = [[*labels], *([*row] for row, _ in lines)]
-    for head, column in zip(heads, zip(*(line for _, line in lines), strict=True), strict=True):
-        named = [(head, "ours"), ("paper", "paper"), ("", "marks")]
+    for head, column in zip(heads, columns, strict=True):
+        named = [(head, "ours"), ("paper", "paper"), (MARK, "marks")]
         if not any(map(_ours, column)):
             named = [(f"{head}, paper", "paper")]
         elif not any(one["paper"] for one in column):
-            named = named[:1]
+            named = [(f"ours, {head}" if apart else head, "ours")]
         for name, kind in named:
             table[0].append(name)
             for line, one in zip(table[1:], column, strict=True):
                 line.append(_ours(one) if kind == "ours" else str(one[kind]))
-    return Written(len(labels), [[symbols(text) for text in line] for line in table])
+    return Written(len(labels), [[symbols(thousands(text)) for text in line] for line in table])
 
 
 def _ours(one: CellTexts) -> str:
@@ -174,7 +187,7 @@ def _table(table: Written) -> str:
 def _rule(head: str, *column: str) -> str:
     """Return the rule of a column: numbers are aligned on the right, marks are in the middle."""
     texts = [text for text in column if text]
-    if not head and {text[0] for text in texts} <= {*marks.MARKS.values()}:
+    if head == MARK and {text[0] for text in texts} <= {*marks.MARKS.values()}:
         return ":-:"
     return "--:" if texts and all(map(NUMBER.match, texts)) else "---"
 

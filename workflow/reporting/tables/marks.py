@@ -13,8 +13,11 @@ MARKS = {
     "not comparable": "–",
 }
 """Of every word that says something of a number of ours; the others have none."""
-ABOUT = {"–": "no verdict: "}
-"""What stands before the words of a mark."""
+ABOUT = {
+    "≈": "within tolerance, but one seed, or seeds too spread",
+    "–": "no verdict: {}",
+}
+"""What a mark means where its words alone do not say it."""
 
 
 def of(judged: Mapping[str, Mapping[str, str]]) -> str:
@@ -44,4 +47,7 @@ def legend(verdicts: Iterable[str]) -> list[str]:
     for word, mark in MARKS.items():
         if word in said:
             words.setdefault(mark, []).append(word)
-    return [f"{mark} {ABOUT.get(mark, '')}{' or '.join(known)}" for mark, known in words.items()]
+    return [
+        f"{mark} {ABOUT.get(mark, '{}').format(' or '.join(known))}"
+        for mark, known in words.items()
+    ]
