@@ -149,7 +149,7 @@ def test_it_is_counted_and_says_what_would_be_enough() -> None:
     assert [row[place] for row in counts.rows if row[0] in names] == ["1", "1"]
     assert "*Undecidable*: the test set is too small, whatever the seeds." in counts.about
     counts = claims_by_paper([claim(source="zhao2019 section 1")])
-    assert counts.columns == ("paper", "claims", "? undecided", "claims as a bar")
+    assert counts.columns == ("paper", "claims", "? undecided", "bar")
     assert "Undecidable" not in counts.about
 
 

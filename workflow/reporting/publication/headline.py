@@ -165,7 +165,7 @@ def claims_by_paper(
         "The papers' claims, as decided here. *Undecided*: one training alone, or chance among "
         "trainings or test examples can explain it. "
         f"{UNDECIDABLE if 'undecidable' in verdicts else ''}"
-        "*Not run*: in most cases the data is not here."
+        "*Not run*: mostly, the data is not here."
     )
     if len(against):
         own = int((against == KINDS[0]).sum())
@@ -177,7 +177,7 @@ def claims_by_paper(
     ]
     rows.append((EVERY, claims))
     table = _counted(about, ("paper", "claims"), verdicts, rows)
-    heads = (*table.columns[:2], *(f"{SIGNS[word]} {word}" for word in verdicts), "claims as a bar")
+    heads = (*table.columns[:2], *(f"{SIGNS[word]} {word}" for word in verdicts), "bar")
     lines = [
         (*row, bar(frame["verdict"])) for row, (_, frame) in zip(table.rows, rows, strict=True)
     ]
@@ -196,7 +196,7 @@ def bar(verdicts: pd.Series) -> str:
     each = shares(verdicts, VERDICTS)
     lengths = [1] * len(each)
     while each and sum(lengths) < BAR:
-        lacking = [one.number / length for one, length in zip(each, lengths, strict=True)]
+        lacking = [one.number / (length + 0.5) for one, length in zip(each, lengths, strict=True)]
         lengths[lacking.index(max(lacking))] += 1
     parts = [one.mark.sign * length for one, length in zip(each, lengths, strict=True)]
     return f"`{''.join(parts)}`" if parts else ""
