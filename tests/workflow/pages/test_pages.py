@@ -1,5 +1,6 @@
 """README and guides: short, each link leads somewhere, and each guide is in README's index."""
 
+import csv
 import re
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from tests.workflow.pages.guides import GUIDES, PAGES, README
 
 BESIDE = [ROOT / "config" / "README.md", *sorted((ROOT / ".github").glob("*.md"))]
 """Pages that people find where they look for them."""
+TABLES, INTERVAL = "docs/reproduction/lite/tables", ("mean", "ci_low", "ci_high")
 
 
 def anchors(page: Path) -> set[str]:
@@ -49,3 +51,24 @@ def test_troubleshooting_quotes_what_is_said() -> None:
     for sentence in quoted:
         for part in sentence.split("…"):
             assert part.strip() in code, f"{sentence}: nothing says it"
+
+
+def test_the_dependencies_that_mechanisms_find_are_the_published_ones() -> None:
+    with (ROOT / f"{TABLES}/discrete_transformer/mechanism_stack.csv").open() as file:
+        cells = [cell for cell in csv.DictReader(file) if cell["mean"]]
+    found = {
+        cell["row"].removeprefix("stack language: "): [float(cell[key]) for key in INTERVAL]
+        for cell in cells
+        if cell["metric"] == "f1_weighted"
+    }
+    lines = re.findall(
+        r"^\| (.+) \| (0\.\d\d) \[(0\.\d\d), (0\.\d\d)\] \|$",
+        (ROOT / "docs/explanations.md").read_text("utf-8"),
+        re.M,
+    )
+    best = sorted(found, key=lambda name: -found[name][0])
+    assert [name for name, *_ in lines] == best
+    for name, *numbers in lines:
+        assert numbers == [f"{number:.2f}" for number in found[name]]
+    losses = [float(cell["mean"]) for cell in cells if cell["metric"] == "nll"]
+    assert max(losses) - min(losses) < 0.0005
