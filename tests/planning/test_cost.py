@@ -99,7 +99,7 @@ def test_seeds_of_measured_runs_take_their_median(plan, run, estimator):
         record(run, "c", 120.0),
         record(run, "d", 7.0, device="NVIDIA H200"),
     )
-    found = estimator(*records).estimate(plan.run("stack_language", "uniform_soft", 7))
+    found = estimator(*records).estimate(plan.run("stack_language", "uniform_soft", 17))
     assert (found.source, found.seconds, found.memory) == ("measured", 120.0, 700.0)
     assert found.disk == pytest.approx(2 * 4 * parameters(run.settings.model, 10_000)[0] / 1e6)
     on_gpu = estimator(*records, gpu=True).estimate(run)
