@@ -12,7 +12,7 @@ from tests.workflow.conftest import ROOT, Project, copy_code
 from workflow.reporting.publication.summary import PAGES
 
 SIXTH = Path(__file__).parent / "sixth"
-CARD = "**[Learning the Stack Language in Four Updates](sixth2026.md)**"
+ROW = "\n| [Learning the Stack Language in Four Updates]({}sixth2026.md) | 2 | "
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_it_is_published_and_every_count_has_its_row(six: Project) -> None:
     readme = (six.root / "README.md").read_text()
     page = (six.root / "docs/reproduction/lite/README.md").read_text()
     targets = (six.root / "docs/scales.md").read_text()
-    assert CARD in page and "\n| Learning the Stack Language in Four Updates | 2 | " in readme
+    assert ROW.format("") in page and ROW.format("docs/reproduction/lite/") in readme
     assert "- **[Learning the Stack Language in Four Updates](https://ex" in readme
     assert "| `sixth` | [`sixth2026`](https://example.org/sixth) | " in targets
     assert "| `sixth_language` | Table 1 and Figure 1 |" in targets

@@ -134,7 +134,7 @@ def test_the_command_publishes_and_updates_the_readme(
     own = [one for one in paper.claims["claims"] if "check" not in one]
     count = sum(one["source"].startswith("kinley2020") for one in own)
     assert (
-        f"| Two-Stream Transformer | {count} | " in readme
+        f"| [Two-Stream Transformer](docs/reproduction/lite/kinley2020.md) | {count} | " in readme
         and "](docs/equations.md#kinley2020)." in readme
     )
     assert "| claim | ours | compared with | difference" in claims
@@ -400,12 +400,16 @@ def test_pages_show_main_claims_and_count_all(clone: Path, monkeypatch: pytest.M
     docs = Path("docs/reproduction")
     sealing.put(docs / "lite/claims/one.json", {"claims": claims})
     readme, main, _ = summarised(docs).values()
-    assert re.findall(r"claim (\d) ", main) == ["1", "2", "5"]
+    example, table = main.split("\n| claim |")
+    assert (
+        re.findall(r"claim (\d) ", table) == ["1", "2", "5"] and "For example: claim 5 " in example
+    )
     (reference, _) = Paper("discrete_transformer").about.references
     assert claims[0]["source"].startswith(reference.key)
-    for name in (reference.name, "all"):
-        assert f"\n| {name} | 7 | 2 | 1 | 2 | 2 |\n" in readme
-    assert "| Explicit Sparse Transformer | 0 | 0 |" in readme
+    of_paper = f"[{reference.name}](docs/reproduction/lite/{reference.key}.md)"
+    for name in (of_paper, "all"):
+        assert f"\n| {name} | 7 | 2 | 1 | 2 | 2 | `✓✓✓✓✗✗???···` |\n" in readme
+    assert "[Explicit Sparse Transformer](docs/reproduction/lite/zhao2019.md) | 0 | 0 |" in readme
     assert f"- **[{reference.title}]({reference.link})** (`{reference.key}`). " in readme
 
 
