@@ -170,6 +170,10 @@ def test_a_line_of_the_log(tmp_path: Path) -> None:
     assert cells[8] == f"a/x 2 within {bounds}; b/x 7 outside {bounds}; {last}"
 
 
+LOST = {"converged/converged", "failed/failed", "learning/learning"}
+"""Cells of lines in the log, in columns that their tables no longer have."""
+
+
 def test_the_published_log_is_of_rows_that_there_are() -> None:
     log = (ROOT / "docs/reproduction/LOG.md").read_text()
     assert log.startswith(HEAD)
@@ -180,7 +184,7 @@ def test_the_published_log_is_of_rows_that_there_are() -> None:
         row = AddressedRow.at(cells[2].strip("`"), PAPERS)
         known = {cell for cell, _, _ in row.cells()}
         told = [said.split()[:3] for said in cells[8].split("; ")]
-        assert {cell for cell, _, _ in told} & known, "a table may lose columns, and no row all"
+        assert {cell for cell, _, _ in told} <= known | LOST
         counted = [word for _, _, word in told if word in ("within", "outside")]
         assert cells[7] == f"{counted.count('within')} of {len(counted)}"
 
