@@ -153,7 +153,7 @@ def test_an_evaluator_gets_the_records_that_it_names(measuring):
     assert measuring.found["seen"]["arrays"] == {"own": [None], "others": []}
     absent = measuring.measure("--record", f"seen.record={folder}/absent.npz").error
     assert absent.endswith(f"{folder}/absent.npz does not exist: record that run first.")
-    write_record(Path(files[1]), b"PK")
+    write_record(Path(files[1]), b"PK", "")
     assert f"{files[1]} is no record of a run" in measuring.measure(*given).error
     flip(Path(files[0]), 99)
     error = measuring.measure(*given).error
@@ -163,7 +163,7 @@ def test_an_evaluator_gets_the_records_that_it_names(measuring):
 
 def recorded(path: Path, step: int) -> str:
     """A record with nothing in it but the update of its checkpoint."""
-    write_record(path, Record(np.array([step]), {}).content())
+    write_record(path, Record(np.array([step]), {}).content(), "")
     return str(path)
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import shutil
 
 import pytest
 
@@ -37,6 +38,21 @@ def test_an_evaluator_that_changes_is_measured_again_without_training(project):
     assert [job for job in jobs if job.startswith(("measure", "train"))] == [
         f"measure {run}" for run in (GUMBEL, SOFT, TUNED)
     ]
+
+
+def test_another_checkout_makes_again_what_its_settings_changed(project):
+    shutil.rmtree(project.root / ".snakemake")
+    kept = project.plan("toy", "report").jobs
+    assert {job.split("_")[0] for job in kept} == {"results", "report", "toy"}
+    assert project.plan("toy", "--rerun-triggers", "mtime").jobs == []
+    project.edit(
+        "model/probes/quality/likelihood.py", "total, count = 0.0, 0", "total, count = 0.0, -0"
+    )
+    measured = [f"measure {run}" for run in (GUMBEL, SOFT, TUNED)]
+    assert [job for job in project.plan("toy").jobs if job not in kept] == measured
+    project.edit(EXPERIMENTS, "{label: soft}", "{label: soft, training: {updates: 5}}")
+    assert project.snakemake("toy").trained == [SOFT, TUNED]
+    assert project.plan("toy").jobs == []
 
 
 def test_a_comment_a_docstring_or_code_that_nothing_uses_reruns_nothing(project):

@@ -50,6 +50,10 @@ class JobBatch:
             return self.targets.claims(self.paper)
         return self.targets.outputs(self.paper, FOLDERS[item.kind], item.name)
 
+    def all_files(self, wildcards: object = None) -> list[str]:
+        """Return the files of all items; they do not tell of which settings they are."""
+        return [file for item in self.items for file in self.files(item)]
+
     def measures(self, wildcards: object = None) -> list[str]:
         """Return the measures of the runs."""
         return self.targets.measures(self._runs)

@@ -132,6 +132,11 @@ def without_paths(value: Any) -> Any:
     return [without_paths(item) for item in value] if isinstance(value, list | tuple) else value
 
 
+def asked(nodes: Any) -> str:
+    """Return 16 hex digits of the parts, with options and code, that measures or records are of."""
+    return digest(without_paths(nodes))[:16]
+
+
 def identity(spec: Draft) -> str:
     """Return the 16 hex digits that name a run in the store.
 

@@ -1,5 +1,6 @@
 """What a rule asks of the plan: what a job reads, is told and asks for, by its wildcards."""
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
@@ -11,7 +12,7 @@ from workflow.datasets.fetched.fetching import put_by_hand
 from workflow.datasets.kinds import recipe as recipes
 from workflow.datasets.kinds.feature_files import state
 from workflow.datasets.kinds.recipe import Recipe
-from workflow.planning.identity import canonical, data_folder
+from workflow.planning.identity import asked, canonical, complete, data_folder
 from workflow.planning.plan import Run
 from workflow.planning.settings import Resources
 from workflow.planning.targets import Targets
@@ -77,6 +78,28 @@ class Inputs:
             ],
             "twin": self.targets.run_files([twin] if twin else []),
         }
+
+    def outdated_run(self, wildcards: Wildcards) -> list[str]:
+        """Return the spec of a run that was made of another draft than the plan's."""
+        run = self.run(wildcards)
+        file, draft = Path(self._folder(run), "spec.json"), self.plan.draft(run)
+        spec = _read(file)
+        contents, parents = spec.get("data", {}).get("digest", ""), spec.get("parents", {})
+        planned = complete(draft, contents, parents)
+        made = {name: spec.get(name) for name in planned}
+        return [str(file)] if spec and canonical(made) != canonical(planned) else []
+
+    def outdated_measures(self, wildcards: Wildcards) -> list[str]:
+        """Return the measures of a run that other evaluators took."""
+        run = self.run(wildcards)
+        file = f"{self.plan.folder}/measures/{run.key}.json"
+        return _asked_else(file, file, self.plan.evaluators(run))
+
+    def outdated_record(self, wildcards: Wildcards) -> list[str]:
+        """Return the record of a run that another recorder made."""
+        run = self.run(wildcards)
+        record = f"{self.plan.folder}/records/{run.key}"
+        return _asked_else(f"{record}.npz", f"{record}.json", self.plan.recorder(run))
 
     def encoded(self, wildcards: Wildcards) -> str:
         """Return the folder of a run's data."""
@@ -229,6 +252,20 @@ class Inputs:
             for name, runs in self.plan.records(run).items()
             for one in runs
         ]
+
+
+def _read(file: str | Path) -> dict[str, Any]:
+    """Return what a job wrote, nothing where there is no such file or it is damaged."""
+    try:
+        return dict(json.loads(Path(file).read_bytes()))
+    except (OSError, ValueError):
+        return {}
+
+
+def _asked_else(file: str, told: str, nodes: object) -> list[str]:
+    """Return a file when what stands in `told` was asked for by other nodes."""
+    made = asked(nodes)
+    return [file] if _read(told).get("asked", made) != made else []
 
 
 def _any(expressions: Iterable[str]) -> str:

@@ -4,7 +4,7 @@ Only the standard library is used: jobs write what is here.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from workflow.planning.identity import Labels, ResolvedSpec
 from workflow.runtime.integrity import Checksums
@@ -70,6 +70,8 @@ class MeasuresRecord(TypedDict):
     schema: int
     identity: str
     run: Labels
+    asked: NotRequired[str]
+    """The evaluators with their options and code, as `planning.identity.asked` has them."""
     evaluators: Mapping[str, EvaluatorRecord]
     records: Mapping[str, Sequence[str]]
     """The runs whose records were read, by `<evaluator>.<argument>`."""

@@ -8,7 +8,8 @@ import shlex
 import time
 import uuid
 
-from snakemake.settings.types import DeploymentMethod
+from snakemake.io import IOFile
+from snakemake.settings.types import DeploymentMethod, RerunTrigger
 
 from workflow.datasets.kinds.captioned_images import FEATURES
 from workflow.planning.batches import batches
@@ -88,6 +89,24 @@ def sentence(function):
     @signed
     def ask(wildcards):
         with exit_on_user_error():
+            return function(wildcards)
+
+    return ask
+
+
+def compared(function, outdated):
+    """Make a job's output again when it is outdated and was not made from this working folder.
+
+    Of what was made here Snakemake itself notices that parameters changed.
+    """
+
+    @signed
+    def ask(wildcards):
+        with exit_on_user_error():
+            if RerunTrigger.PARAMS in workflow.rerun_triggers:
+                files = [IOFile(file) for file in outdated(wildcards) if os.path.exists(file)]
+                foreign = [file for file in files if not workflow.persistence.metadata(file)]
+                workflow.dag.forcefiles.update(foreign)
             return function(wildcards)
 
     return ask

@@ -3,7 +3,7 @@
 
 rule measure:
     input:
-        unpack(sentence(INPUTS.of_measure)),
+        unpack(compared(INPUTS.of_measure, INPUTS.outdated_measures)),
         spec=f"{RUN}/spec.json",
         weights=f"{RUN}/weights.safetensors",
         history=f"{RUN}/history.jsonl",

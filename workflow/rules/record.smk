@@ -3,7 +3,7 @@
 
 rule record:
     input:
-        data=sentence(INPUTS.encoded),
+        data=compared(INPUTS.encoded, INPUTS.outdated_record),
         spec=f"{RUN}/spec.json",
         weights=f"{RUN}/weights.safetensors",
         run=f"{RUN}/run.json",

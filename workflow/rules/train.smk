@@ -8,7 +8,7 @@ RUN_NAME = "{experiment}/{variant}/seed-{seed}"
 
 rule train:
     input:
-        unpack(sentence(INPUTS.of_train)),
+        unpack(compared(INPUTS.of_train, INPUTS.outdated_run)),
     output:
         spec=f"{RUN}/spec.json",
         weights=f"{RUN}/weights.safetensors",

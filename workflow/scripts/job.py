@@ -123,12 +123,11 @@ def note_asker(entry: Entry, out: Path) -> None:
     write_atomically(entry.folder / ASKED, folder.encode())
 
 
-def write_record(path: Path, content: bytes) -> None:
-    """Write a record of a run and then, beside it, its checksum."""
+def write_record(path: Path, content: bytes, by: str) -> None:
+    """Write a record of a run and then, beside it, its checksum and what recorder it is `by`."""
     write_atomically(path, content)
-    write_atomically(
-        path.with_suffix(".json"), with_checksum({"files": checksums_of(path.parent, [path.name])})
-    )
+    told = {"files": checksums_of(path.parent, [path.name]), "asked": by}
+    write_atomically(path.with_suffix(".json"), with_checksum(told))
 
 
 def record_digest(path: Path) -> str:

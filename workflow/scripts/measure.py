@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from model.build import Node
 from workflow.datasets.io.checksums import read_manifest
-from workflow.planning.identity import ResolvedSpec, digest, measuring_roots, without_paths
+from workflow.planning.identity import ResolvedSpec, asked, digest, measuring_roots, without_paths
 from workflow.planning.run_files import EvaluatorRecord
 from workflow.runtime.atomic import write_atomically
 from workflow.runtime.errors import UserError
@@ -52,6 +52,7 @@ def main() -> None:
                 "schema": 1,
                 "identity": spec["identity"],
                 "run": spec["run"],
+                "asked": asked(given.evaluators),
                 "evaluators": _evaluate(spec, given),
                 "records": _named(given.record),
                 "losses": _losses(spec, given),

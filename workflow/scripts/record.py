@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from workflow.planning.identity import ResolvedSpec, digest, measuring_roots, without_paths
+from workflow.planning.identity import ResolvedSpec, asked, measuring_roots
 from workflow.runtime.errors import UserError
 from workflow.runtime.failure import exit_on_user_error
 from workflow.runtime.integrity import Damaged, quarantine, read_verified
@@ -36,12 +36,12 @@ def main() -> None:
         spec = read_spec(given.spec)
         check_run("the run to record", given.run, spec["identity"], given.store)
         entry = Entry(given.store, spec["identity"])
-        kept = entry.folder / "records" / f"{digest(without_paths(given.recorder))[:16]}.npz"
+        kept = entry.folder / "records" / f"{asked(given.recorder)}.npz"
         try:
             if not _whole(kept):
                 check_code("the record", measuring_roots(given.recorder), given.recorder["code"])
                 _keep(kept, spec, given)
-            write_record(given.out, kept.read_bytes())
+            write_record(given.out, kept.read_bytes(), kept.stem)
         except UserError:  # a whole sentence already
             raise
         except (OSError, ValueError) as error:
@@ -71,7 +71,7 @@ def _whole(kept: Path) -> bool:
 def _keep(kept: Path, spec: ResolvedSpec, given: argparse.Namespace) -> None:
     """Put the record into the store, unless another process does so and drops the checkpoints."""
     try:
-        write_record(kept, _record(spec, given))
+        write_record(kept, _record(spec, given), kept.stem)
     except (Damaged, OSError, ValueError):
         if not _whole(kept):
             raise
