@@ -6,6 +6,7 @@ one, and returns what it measured. Its docstring says what is promised.
 
 import hashlib
 import os
+import re
 import shlex
 import signal
 import sys
@@ -47,6 +48,30 @@ def demo(bench: Bench) -> str:
     gpus = [job.get("TresPerJob") for job in jobs]
     require(gpus == ["gres:gpu:1"] * 2 * len(runs), f"GPUs asked for: {gpus}")
     return f"{len(jobs)} jobs with a GPU each; weights and measures equal those of a local run"
+
+
+def changed_rate(bench: Bench) -> str:
+    """A table from raw text on; then a learning rate changes, and only that run trains again."""
+    project = bench.project("changed_rate")
+    project.snakemake(*SLURM, "explicit_sparse_table_4").end()
+    tables = project.folder / "results/demo/tables/explicit_sparse"
+    written = [tables / f"table_4.{kind}" for kind in ("csv", "tex", "md")]
+    before, made = (
+        len(bench.cluster.jobs(project.folder)),
+        [file.stat().st_mtime for file in written],
+    )
+    old = "multi30k_en_de_topk: {<<: *generated, evaluators: {}"
+    new = f"{old}, training: {{epochs: 7, optimizer: {{lr: 5.0e-4}}}}"
+    project.edit("workflow/papers/explicit_sparse/experiments.yaml", old, new)
+    said = project.snakemake(*SLURM, "explicit_sparse_table_4").end()
+    trained = re.findall(r"^rule train:\n(?: .*\n)*?    wildcards: (.*)$", said, re.M)
+    run = "experiment=sparse_translation, variant=multi30k_en_de_topk, seed=0"
+    require(trained == [run], f"trained again: {trained}")
+    after = bench.cluster.jobs(project.folder)[before:]
+    require(len(after) == 2, f"{len(after)} jobs, not a training and what measures it")
+    newer = [file.stat().st_mtime > time for file, time in zip(written, made, strict=True)]
+    require(all(newer), "the table is the old one")
+    return f"{before} jobs, then {len(after)} for the changed rate; CSV, TeX and Markdown are new"
 
 
 def deadline(bench: Bench) -> str:
@@ -288,6 +313,7 @@ def _preempted(bench: Bench, project: Project, retries: int) -> str:
 
 TOGETHER: tuple[Case, ...] = (
     demo,
+    changed_rate,
     deadline,
     time_limit,
     requeue,
