@@ -11,7 +11,7 @@ from typing import Any, cast
 from workflow.definitions.claims import Claim, ComparedVariant
 from workflow.files import read_json
 from workflow.planning.departures import Departures, Deviation
-from workflow.reporting.statistics.decisions import Hypothesis
+from workflow.reporting.statistics.decisions import DECIDED, VERDICTS, Hypothesis
 
 BY_DEPARTURE: dict[Deviation, str] = {
     "none": "the paper's setting",
@@ -22,6 +22,10 @@ BY_DEPARTURE: dict[Deviation, str] = {
 TASK, READING = "another task", "another reading"
 KINDS = (*list(BY_DEPARTURE.values())[:-1], TASK, READING, BY_DEPARTURE["absent"])
 """In the order in which they are counted."""
+ELSEWHERE = (BY_DEPARTURE["other data"], TASK)
+"""What is decided of these kinds speaks of other data or of another task than the paper does."""
+OUTCOMES = (*DECIDED, *(f"{verdict} elsewhere" for verdict in DECIDED), *VERDICTS[len(DECIDED) :])
+"""The verdicts, with those on other data or on another task apart."""
 
 
 def kind_of(claim: Claim, departures: Departures) -> str:
@@ -93,6 +97,12 @@ class JudgedClaim:
     partners: list[str]
     crossed: bool
     """Whether its seeds are not independent, see `measures.crossed`."""
+
+    @property
+    def outcome(self) -> str:
+        """The verdict, one of `OUTCOMES`: what is decided elsewhere says so."""
+        apart = self.kind in ELSEWHERE and self.verdict in DECIDED
+        return f"{self.verdict} elsewhere" if apart else self.verdict
 
     @property
     def asked(self) -> Hypothesis:
