@@ -69,6 +69,8 @@ class JudgedClaim:
     headline: bool
     check: bool
     """Whether it is ours, and no claim of the paper."""
+    family: str
+    """What it is one of, beside others that are corrected together with it, if it is."""
     paper: str
     """What the paper prints for the two sides, or nothing."""
     verdict: str
@@ -126,7 +128,13 @@ class JudgedClaim:
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> "JudgedClaim":
         """Read a claim that `told` wrote, here or before it had all of its fields."""
-        later: dict[str, Any] = {"devices": {}, "looks": [], "crossed": False, "below": ""}
+        later: dict[str, Any] = {
+            "devices": {},
+            "looks": [],
+            "crossed": False,
+            "below": "",
+            "family": "",
+        }
         later |= dict.fromkeys(("p", "needed", "enough"))
         told = {**later, **told}
         sides = {side: ClaimSide(**told[side]) for side in ("left", "right")}
