@@ -100,6 +100,8 @@ def test_numbers_in_sentences_on_explanations_are_the_published_ones() -> None:
     assert (
         f"in {100 * flips:.0f} % of texts, and the predicted class in {100 * changes:.0f} %" in page
     )
+    explorer = (ROOT / "docs/explorer.md").read_text("utf-8")
+    assert f"[{100 * flips:.0f} % and {100 * changes:.0f} %](reproduction" in explorer
     span = mean("stack_language", "uniform: soft", "span_size", 3)
     assert f"alone has an F1 of {2 / (1 + span):.2f}." in page
     penalty = "uniform: discrete + penalty"

@@ -62,7 +62,8 @@ def against(panels: Sequence[Panel], baseline: str, measure: str, said: str) -> 
             if ends
         ]
 
-    for name, label, ends in compared(1 - (1 - LEVEL) / max(len(compared(LEVEL)), 1)):
+    tried = len(compared(LEVEL))
+    for name, label, ends in compared(1 - (1 - LEVEL) / max(tried, 1)):
         side = "higher" if ends[0] > 0 else "lower" if ends[1] < 0 else "undecided"
         sides[side].setdefault(name, []).append(label)
     decided = [side for side in ("higher", "lower") if sides[side]]
@@ -76,7 +77,9 @@ def against(panels: Sequence[Panel], baseline: str, measure: str, said: str) -> 
         if names:
             parts.append(f"{side} with {listed(names)}")
     rest = ["the others undecided"] if decided and sides["undecided"] else []
-    return f"{said}, compared with {baseline}: {'; '.join(parts + rest)}" if parts else ""
+    corrected = f", corrected for {tried} comparisons" * (tried > 1)
+    about = f"{said}, compared with {baseline}{corrected}"
+    return f"{about}: {'; '.join(parts + rest)}" if parts else ""
 
 
 def along(panels: Sequence[Panel], baseline: str, x: str, measure: str, said: str) -> str:
