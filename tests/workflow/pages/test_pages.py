@@ -102,6 +102,16 @@ def test_numbers_in_sentences_on_explanations_are_the_published_ones() -> None:
     )
     explorer = (ROOT / "docs/explorer.md").read_text("utf-8")
     assert f"[{100 * flips:.0f} % and {100 * changes:.0f} %](reproduction" in explorer
+    effect = "explained_effect_integrated_gradients"
+    assert (
+        f"{mean('attribution', 'SST, softmax: integrated gradients', effect, 5):.2f}"[1:]
+        + " at best"
+        in page
+    )
+    symbols = mean(
+        "attribution_stack", "Gumbel: attention received", "explained_effect_attention", 5
+    )
+    assert f"is {symbols:.2f}±".replace("0.", ".") in page
     span = mean("stack_language", "uniform: soft", "span_size", 3)
     assert f"alone has an F1 of {2 / (1 + span):.2f}." in page
     penalty = "uniform: discrete + penalty"
