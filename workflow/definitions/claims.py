@@ -109,6 +109,8 @@ class Claim(TypedDict):
     """whether docs/results.md shows it"""
     check: NotRequired[Literal[True]]
     """whether it is one of ours, that no paper makes"""
+    family: NotRequired[NonEmptyText]
+    """what it is one of, beside others of that name: they are corrected together, by Holm"""
     experiment: str
     """whose runs it is about"""
     measure: MetricPath

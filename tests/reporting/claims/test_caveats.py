@@ -1,8 +1,15 @@
 """What a reader holds against claims: when they were asked, and that they are many."""
 
+from dataclasses import replace
+
+import pytest
+
 from tests.reporting.claims.test_claims_table import claim
+from workflow import ROOT
+from workflow.definitions.paper import Paper
 from workflow.reporting.claims.caveats import Caveats
 from workflow.reporting.claims.history import extended, late
+from workflow.reporting.claims.judged import read_claims
 from workflow.reporting.claims.markdown import claims_table
 
 
@@ -64,6 +71,44 @@ def test_claims_on_the_same_runs_are_no_new_evidence() -> None:
     ]
     part = Caveats([claim(id="g", runs=["1"]), *claims], [])
     assert part.of(claims[0]) == ["3 other claims use some of these runs, 2 exactly these"]
+
+
+def test_claims_of_a_family_are_corrected_together() -> None:
+    """The size is that of the plan: what was not run counts, and other claims do not."""
+    ps = {"a": 0.012, "b": 0.02, "c": 0.6, "d": None}
+    verdicts = dict(zip(ps, ("holds", "does not hold", "undecided", "not run"), strict=True))
+    claims = [
+        claim(id=name, p=p, verdict=verdicts[name], check=True, family="ranks", runs=[])
+        for name, p in ps.items()
+    ]
+    others = [claim(id=f"other {n}", p=0.9, runs=[]) for n in range(5)]
+    caveats = Caveats([*claims, *others], [])
+    assert caveats.in_family == pytest.approx({"a": 0.048, "b": 0.06, "c": 1.0, "d": 1.0})
+    assert [caveats.of(one) for one in claims] == [
+        ["after Holm for 4 ranks (p = 0.048)"],
+        ["not after Holm for 4 ranks (p = 0.06)"],
+        [],
+        [],
+    ]
+
+
+def test_what_the_page_on_explanations_says_is_corrected_so() -> None:
+    """Three stand of sixteen; of the others it prints the corrected p."""
+    family = {
+        it["id"]: it.get("family", "") for it in Paper("discrete_transformer").claims["claims"]
+    }
+    judged = read_claims(ROOT / "docs/reproduction/lite/claims/discrete_transformer.json")
+    corrected = Caveats([replace(it, family=family[it.id]) for it in judged], []).in_family
+    eight = {name: p for name, p in corrected.items() if "eleven" not in name}
+    page = " ".join((ROOT / "docs/explanations.md").read_text().split())
+    assert len(eight) == 16 and sum(p <= 0.05 for p in eight.values()) == 3
+    assert "Sixteen are tested here: corrected for that (Holm) three stand" in page
+    fourth, one, other = (
+        f"{eight[f'comprehensiveness_ranks_{name}']:.2f}".lstrip("0")
+        for name in ("stack", "arithmetic", "arithmetic_soft")
+    )
+    assert f"comprehensiveness on the stack language, does not (p = {fourth})" in page
+    assert f"neither is decided (p = {one}, {other})" in page
 
 
 def test_seeds_that_share_trainings_are_a_caveat_of_what_has_an_interval() -> None:

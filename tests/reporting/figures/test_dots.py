@@ -1,6 +1,7 @@
 """Dots on lines: measures of mechanisms, ranks of methods, and differences from softmax."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -75,6 +76,23 @@ def test_differences_are_over_seeds_of_both_with_students_interval() -> None:
     assert (mean, ends) == (pytest.approx(steps.mean()), pytest.approx((low, high)))
     turned = mechanisms.differences(panel, "softmax", {"measure": "probe.m", "less": True})
     assert turned["ReLA"][1] == pytest.approx((-high, -low))
+
+
+def test_a_difference_is_over_pairs_of_one_device() -> None:
+    """Pairs of a GPU and of a CPU are not averaged, nor is a pair of both."""
+    devices = {"softmax": ["cpu", "H200", "H200", "cpu"], "ReLA": ["cpu", "H200", "H200", "H200"]}
+    values = {"softmax": [1.0, 1.0, 1.0, 1.0], "ReLA": [9.0, 2.0, 4.0, 99.0]}
+    made = []
+    for name, its in devices.items():
+        found = series(name, values[name])
+        runs = [
+            replace(run, provenance={**run.provenance, "device": device})
+            for run, device in zip(found.behind, its, strict=True)
+        ]
+        made.append(replace(found, behind=runs))
+    mean, ends = mechanisms.differences(Panel("p", made), "softmax", {"measure": "probe.m"})["ReLA"]
+    assert mean == 2
+    assert ends == pytest.approx(stats.t.interval(0.95, 1, 2, stats.sem([1, 3])))
 
 
 def test_a_mark_is_full_where_the_interval_is_without_zero() -> None:

@@ -33,8 +33,9 @@ def against(*panels: Panel) -> str:
     return findings.against(panels, "softmax", "probe.m", "accuracy")
 
 
-def survey(panel: Panel) -> str:
-    return findings.survey([panel], "softmax", {"p": {"measure": "probe.m"}})
+def survey(*panels: Panel) -> str:
+    measures = {panel.label: {"measure": "probe.m"} for panel in panels}
+    return findings.survey(panels, "softmax", measures)
 
 
 def along(*labels: str) -> str:
@@ -76,26 +77,34 @@ LOW, HIGH = [1.0, 1.1, 1.2], [5.0, 5.1, 5.3]
     (against(panel(softmax=LOW, top_k=HIGH)), "accuracy, compared with softmax: higher with top-k"),
     (against(panel(softmax=HIGH, top_k=LOW)), "accuracy, compared with softmax: lower with top-k"),
     (against(panel(softmax=LOW, top_k=HIGH, ReLA=[9, 1, -9])),
-     "accuracy, compared with softmax: higher with top-k; the others undecided"),
+     "accuracy, compared with softmax, corrected for 2 comparisons: higher with top-k; "
+     "the others undecided"),
     (against(panel(softmax=LOW, ReLA=[9, 1, -9])),
      "accuracy, compared with softmax: undecided with ReLA"),
     (against(panel("x", softmax=LOW, a=HIGH, b=HIGH), panel("y", softmax=LOW, a=HIGH, c=LOW)),
-     "accuracy, compared with softmax: higher with a and b (x); the others undecided"),
+     "accuracy, compared with softmax, corrected for 4 comparisons: higher with a and b (x); "
+     "the others undecided"),
     (against(panel(softmax=[1], top_k=[5])), ""),
     (against(panel(softmax=[0, 0, 0], a=[0.1, 0.15, 0.2])),
      "accuracy, compared with softmax: higher with a"),
     (against(panel(softmax=[0, 0, 0], a=[0.1, 0.15, 0.2], b=[0.1, 0.15, 0.2])),
-     "accuracy, compared with softmax: undecided with a and b"),
+     "accuracy, compared with softmax, corrected for 2 comparisons: undecided with a and b"),
     (along("soft", "up", "mixed"), "Exact, every run compared with soft: more with up (1 to 2, 4) "
      "and mixed (3 to 5); fewer with up (3) and mixed (1)"),
     (along("soft"), ""),
     (along("up"), ""),
     (survey(panel(softmax=LOW, a=HIGH, b=[0, 0.2, 0.1], c=[9, 1, -9], d=[3])),
-     "Of 3 comparisons with softmax, 1 are better, 1 worse, the others undecided; better somewhere "
-     "and worse nowhere: a"),
+     "Of 3 comparisons with softmax, 1 are better and 1 worse, corrected for their number 1 and 1, "
+     "the others undecided; better somewhere, corrected, and worse nowhere: a"),
+    (survey(panel(softmax=[0, 0, 0], a=[0.1, 0.15, 0.2], b=[0.1, 0.15, 0.2])),
+     "Of 2 comparisons with softmax, 2 are better and 0 worse, corrected for their number 0 and 0, "
+     "the others undecided; better somewhere, corrected, and worse nowhere: none"),
+    (survey(panel("x", softmax=LOW, a=HIGH, b=HIGH), panel("y", softmax=HIGH, a=LOW)),
+     "Of 3 comparisons with softmax, 2 are better and 1 worse, corrected for their number 2 and 1, "
+     "the others undecided; better somewhere, corrected, and worse nowhere: b"),
     (survey(panel(softmax=HIGH, a=LOW)),
-     "Of 1 comparisons with softmax, 0 are better, 1 worse, the others undecided; better somewhere "
-     "and worse nowhere: none"),
+     "Of 1 comparisons with softmax, 0 are better and 1 worse, corrected for their number 0 and 1, "
+     "the others undecided; better somewhere, corrected, and worse nowhere: none"),
     (survey(panel(softmax=[1], a=[5])), ""),
     (findings.best([model("x", 2, **BEST), model("y", 2, **OTHER)], METHODS, RANKED),
      "The best method by truth is also the best by a drop in 1 of 2 models"),

@@ -20,7 +20,7 @@ from workflow.definitions.references import key_of
 from workflow.files import read_json, write_json
 from workflow.reporting.claims import judging
 from workflow.reporting.claims.caveats import Caveats
-from workflow.reporting.claims.judged import KINDS
+from workflow.reporting.claims.judged import KINDS, TASK
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.measures import Measures
 from workflow.reporting.page import claims as page_claims
@@ -302,6 +302,10 @@ def test_the_clearest_failure_is_first(results: Results, paper: Paper) -> None:
     said = "Those that do not hold were tried on the paper's setting (2), the paper's data, shorter"
     assert f"{said} training (1)." in html.unescape(show(results))
     assert overview.failed([]) == ""
+    change(path, lambda told: told["claims"][0].update(kind=TASK))
+    fewer = html.unescape(show(results))
+    assert "tried on the paper's setting (1), the paper's data, shorter training (1)." in fewer
+    assert "⊖</span>" in fewer
 
 
 @pytest.mark.parametrize(

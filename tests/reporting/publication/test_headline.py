@@ -10,7 +10,7 @@ from tests.reporting.claims.test_claims_table import claim
 from workflow.definitions.claims import check_claims
 from workflow.definitions.paper import Paper
 from workflow.definitions.references import key_of
-from workflow.reporting.claims.judged import KINDS
+from workflow.reporting.claims.judged import KINDS, TASK
 from workflow.reporting.measures import Measures
 from workflow.reporting.publication.cell_settings import GPU, REASONS, UNDONE, CellSettings
 from workflow.reporting.publication.counting import comparisons
@@ -103,6 +103,8 @@ def test_the_answer_counts_claims_and_numbers_trained_in_full() -> None:
     judged = [
         *(claim(id=name, verdict="holds") for name in "ab"),
         *(claim(id="c", verdict="does not hold"), claim(id="d"), claim(id="e", verdict="not run")),
+        *(claim(id=name, verdict="holds", kind=TASK) for name in "gh"),
+        claim(id="i", verdict="does not hold", kind="smaller or other data"),
         claim(id="f", verdict="holds", check=True),
     ]
     verdicts = {"a": "reproduced", "b": "reproduced", "c": "near", "d": "not run", "e": "differs"}
@@ -114,7 +116,8 @@ def test_the_answer_counts_claims_and_numbers_trained_in_full() -> None:
         dtype=object,
     )
     assert answer(judged, compared) == (
-        "Of 5 claims of 1 paper, 4 were tried: 2 hold, 1 does not and 1 is undecided. "
+        "Of 8 claims of 1 paper, 7 were tried: 2 hold, 1 does not, 2 hold on other data or another "
+        "task, 1 does not on other data or another task and 1 is undecided. "
         "Of 3 numbers trained as long as the paper's, 2 agree and 1 is near."
     )
 
@@ -144,13 +147,15 @@ def test_claims_of_each_paper_have_a_bar_and_say_which_fail_in_the_papers_settin
     held = [claim(source="zhao2019 section 1", verdict="holds") for _ in range(98)]
     failed = [
         claim(source="zhao2019 section 1", verdict="does not hold", kind=kind)
-        for kind in (KINDS[0], KINDS[1])
+        for kind in (KINDS[0], KINDS[1], TASK)
     ]
     counts = claims_by_paper([*held, *failed], "there/", {"zhao2019": ["near", "near"]})
     assert "Of the 2 that do not hold, 1 are in the paper's own setting." in counts.about
-    assert counts.columns[2:4] == ("✓ holds", "✗ does not hold")
-    assert ("[Explicit Sparse Transformer](there/zhao2019.md)", *("100", "98", "2"),
-            f"`{11 * '✓'}✗`", "~\u202f2") in counts.rows  # fmt: skip
+    assert "*Elsewhere*: on smaller or other data" in counts.about
+    assert counts.columns[2:5] == ("✓ holds", "✗ does not hold", "⊖ does not hold elsewhere")
+    assert "*Elsewhere*" not in claims_by_paper([*held, *failed[:2]]).about
+    assert ("[Explicit Sparse Transformer](there/zhao2019.md)", *("101", "98", "2", "1"),
+            f"`{10 * '✓'}✗⊖`", "~\u202f2") in counts.rows  # fmt: skip
 
 
 def test_claims_by_what_they_were_tried_on() -> None:
@@ -161,28 +166,31 @@ def test_claims_by_what_they_were_tried_on() -> None:
             claim(verdict="undecidable"),
             claim(kind=KINDS[1]),
             claim(kind=KINDS[1], verdict="does not hold"),
+            claim(kind=KINDS[2], verdict="holds"),
+            claim(kind=KINDS[2], verdict="does not hold"),
+            claim(kind=TASK, verdict="holds"),
             claim(kind=KINDS[-1], verdict="not run"),
             claim(verdict="holds", check=True),
         ]
     )
     assert counts.columns[2:] == (
-        *("holds", "does not hold", "no difference"),
+        *("holds", "does not hold", "no difference", "holds elsewhere", "does not hold elsewhere"),
         *("undecided", "undecidable", "not run"),
     )
     assert counts.rows == (
-        ("all", *"6111111"),
-        (KINDS[0], *"3101010"),
-        (KINDS[1], *"2010100"),
-        (KINDS[2], *"0000000"),
-        (KINDS[3], *"0000000"),
-        (KINDS[4], *"0000000"),
-        (KINDS[5], *"1000001"),
+        ("all", *"911121111"),
+        (KINDS[0], *"310100010"),
+        (KINDS[1], *"201000100"),
+        (KINDS[2], *"200011000"),
+        (KINDS[3], *"100010000"),
+        (KINDS[4], *"000000000"),
+        (KINDS[5], *"100000001"),
     )
     header, rule, first, *_ = counts.table.splitlines()
     assert counts.about.startswith("What the papers claim")
     assert header.startswith("| tried on | claims | holds |")
-    assert rule == "| --- |" + 7 * " --: |"
-    assert first == "| all | 6 | 1 | 1 | 1 | 1 | 1 | 1 |"
+    assert rule == "| --- |" + 9 * " --: |"
+    assert first == "| all | 9 | 1 | 1 | 1 | 2 | 1 | 1 | 1 | 1 |"
 
 
 def test_numbers_by_length_of_training() -> None:

@@ -13,6 +13,7 @@ from workflow.definitions.paper import Paper
 from workflow.files import read_json
 from workflow.reporting.cells import read_table, records
 from workflow.reporting.measures import EvaluatedRun, by_usual_device, numbers_of, usual_device
+from workflow.reporting.page.headline import Counts
 from workflow.reporting.publication.devices import of_two_devices
 from workflow.reporting.tables.tabulating import tabulate
 
@@ -72,19 +73,30 @@ def test_a_cell_is_over_the_runs_of_one_device() -> None:
     assert not any("two devices" in line for line in below)
 
 
-def test_both_devices_are_beside_each_other(tmp_path: Path) -> None:
-    """A row that both trained is shown once, by its number of quality, the CPU first."""
-    results = Results(tmp_path / "results", "lite")
-    for seed in range(3):
+def two_devices(folder: Path, gpu: Sequence[int]) -> tuple[Counts, list[EvaluatedRun]]:
+    """Return what is shown of a run on a CPU and others on a GPU, and these runs.
+
+    The latter measured what the runs of the seeds `gpu` did.
+    """
+    results = Results(folder / "results", "lite")
+    for seed in range(1 + len(gpu)):
         results.add("text_classification", "sst_soft", seed)
         results.add("text_classification", "sst_discrete", seed)
     runs = results.read()
     group = runs.of("text_classification", "sst_soft")
-    for at in (1, 2):
-        group[at] = replace(group[at], provenance={**group[at].provenance, "device": "H200"})
-    at = tmp_path / "lite/tables/discrete_transformer/table_6_1"
-    tabulate(Paper("discrete_transformer"), "table_6_1", "lite", runs, at)
-    shown = of_two_devices(tmp_path / "lite")
+    for at, seed in enumerate(gpu, 1):
+        elsewhere = {**group[at].provenance, "device": "H200"}
+        group[at] = replace(
+            group[at], provenance=elsewhere, evaluators=dict(group[seed].evaluators)
+        )
+    path = folder / "lite/tables/discrete_transformer/table_6_1"
+    tabulate(Paper("discrete_transformer"), "table_6_1", "lite", runs, path)
+    return of_two_devices(folder / "lite"), group
+
+
+def test_both_devices_are_beside_each_other(tmp_path: Path) -> None:
+    """A row that both trained is shown once, by its number of quality, the CPU first."""
+    shown, group = two_devices(tmp_path, (1, 2))
     of_cpu, *of_gpu = numbers_of(group, "accuracy.accuracy")
     low, high = stats.ttest_ind(of_gpu, [of_cpu]).confidence_interval()
     mean = sum(of_gpu) / 2
@@ -96,6 +108,15 @@ def test_both_devices_are_beside_each_other(tmp_path: Path) -> None:
             f"{mean - of_cpu:+.1f} [{low:+.1f}, {high:+.1f}]",
         ),
     )
+
+
+@pytest.mark.parametrize(
+    ("gpu", "why"), [((1,), "one run each"), ((1, 1), "each device's runs are equal")]
+)
+def test_a_row_without_an_interval_says_why(tmp_path: Path, gpu: Sequence[int], why: str) -> None:
+    shown, _ = two_devices(tmp_path, gpu)
+    assert shown.rows[0][-1].endswith(f" [none: {why}]")
+    assert "0 of 0 intervals leave out 0, and 1 row has none." in shown.about
 
 
 def decided(left: Sequence[str], right: Sequence[str], over: str = "runs") -> dict[str, object]:

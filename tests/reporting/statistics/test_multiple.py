@@ -12,7 +12,7 @@ from workflow.reporting.statistics.decisions import (
     decide_proportions,
     decide_runs,
 )
-from workflow.reporting.statistics.multiple import after_benjamini_hochberg, after_holm
+from workflow.reporting.statistics.multiple import after_benjamini_hochberg, after_holm, holm
 
 several = st.lists(st.floats(0, 1), max_size=30)
 
@@ -39,6 +39,8 @@ def test_both_by_hand() -> None:
     ps = [0.04, 0.001, 0.012, 0.5, 0.02]
     # .05 / 5 = .01, .0125, .0167: the third smallest, .02, is too large
     assert after_holm(ps) == [False, True, True, False, False]
+    assert holm(ps) == pytest.approx([0.08, 0.005, 0.048, 0.5, 0.06])
+    assert holm([0.02, 0.03, 0.9, 0.6]) == pytest.approx([0.08, 0.09, 1.0, 1.0])
     # .01, .02, .03, .04: the fourth smallest, .04, is not too large
     assert after_benjamini_hochberg(ps) == [True, True, True, False, True]
 

@@ -118,12 +118,14 @@ def test_a_tolerance_that_most_blind_values_meet_is_wide() -> None:
         return judge(mean, Printed("50.00"), rule, blind=blind).word
 
     assert word((45.2, 45.2)) == "wide tolerance" and word((35.0, 35.0)) == "reproduced"
-    # Crossings at checkpoints: met where they reach into it; half of them are not most.
-    assert word((0, 45), (0, 45.2), (55, 70)) == "reproduced"
-    assert word((0, 45), (0, 45.2), (54.8, 70), (55, 70)) == "reproduced"
-    assert word((0, 45), (0, 45.2), (40, 70)) == "wide tolerance"
+    # Crossings at checkpoints: three tolerances end at 35.29; half of them are not most.
+    assert word((0, 35.2), (0, 35.3), (64.8, 70)) == "reproduced"
+    assert word((0, 35.2), (0, 35.3), (64.7, 70), (64.8, 70)) == "reproduced"
+    assert word((0, 35.2), (0, 35.3), (64.7, 70)) == "wide tolerance"
     far = judge(Ours(2, 99.0, 1.0), Printed("50.00"), rule, blind=[(45.2, 45.2)])
     assert far.word == "wide tolerance" and "also met by 1 of 1 blind values" in far.reason
+    half = judge(Ours(2, 99.0, 1.0), Printed("50.00"), rule, blind=[(0, 45.2), (55, 70)])
+    assert half.word == "differs"
 
 
 def test_a_tolerance_that_confirms_nothing_can_show_a_difference_alone() -> None:

@@ -72,3 +72,52 @@ def test_the_dependencies_that_mechanisms_find_are_the_published_ones() -> None:
         assert numbers == [f"{number:.2f}" for number in found[name]]
     losses = [float(cell["mean"]) for cell in cells if cell["metric"] == "nll"]
     assert max(losses) - min(losses) < 0.0005
+
+
+def test_numbers_in_sentences_on_explanations_are_the_published_ones() -> None:
+    """With the number of seeds; the control, whose one symbol always belongs, is by hand."""
+    page = " ".join((ROOT / "docs/explanations.md").read_text("utf-8").split())
+
+    def mean(table: str, row: str, metric: str, seeds: int) -> float:
+        with (ROOT / f"{TABLES}/discrete_transformer/{table}.csv").open() as file:
+            cells = [
+                it for it in csv.DictReader(file) if (it["row"], it["metric"]) == (row, metric)
+            ]
+        (cell,) = [it for it in cells if it["n"] and int(it["n"]) == seeds]
+        return float(cell["mean"])
+
+    split = "test split: "
+    right = [mean("table_6_5", split + row, metric, 5) for row, metric in (
+        ("discrete attention, infix", "infix_all"), ("TS TRANSFORMER infix", "infix_all"),
+        ("majority class", "majority_all"),
+    )]  # fmt: skip
+    assert "right in {:.0f} % (discrete) and {:.0f} % (soft)".format(*right[:2]) in page
+    assert f"means of five seeds, where the most frequent answer is in {right[2]:.0f} %" in page
+    flips, changes = (
+        mean("routing_flips", "SST: DISC TRANSF", it, 5) for it in ("flips", "changes")
+    )
+    assert "[five seeds](reproduction/lite/kinley2020.md#routing_flips)), replacing" in page
+    assert (
+        f"in {100 * flips:.0f} % of texts, and the predicted class in {100 * changes:.0f} %" in page
+    )
+    explorer = (ROOT / "docs/explorer.md").read_text("utf-8")
+    assert f"[{100 * flips:.0f} % and {100 * changes:.0f} %](reproduction" in explorer
+    effect = "explained_effect_integrated_gradients"
+    assert (
+        f"{mean('attribution', 'SST, softmax: integrated gradients', effect, 5):.2f}"[1:]
+        + " at best"
+        in page
+    )
+    symbols = mean(
+        "attribution_stack", "Gumbel: attention received", "explained_effect_attention", 5
+    )
+    assert f"is {symbols:.2f}±".replace("0.", ".") in page
+    span = mean("stack_language", "uniform: soft", "span_size", 3)
+    assert f"alone has an F1 of {2 / (1 + span):.2f}." in page
+    penalty = "uniform: discrete + penalty"
+    for row, said in (
+        (penalty, "of {:.2f} at {:.3f} nats"),
+        (f"{penalty}, three times as long", "{:.2f} at {:.3f} after"),
+    ):
+        assert said.format(*(mean("stack_language", row, it, 3) for it in ("f1", "nll"))) in page
+    assert "(three trainings each), where these have 0.884" in page

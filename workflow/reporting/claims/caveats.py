@@ -1,5 +1,6 @@
 """What a reader holds against claims: asked when results were known, or not alone."""
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -8,7 +9,8 @@ from workflow.reporting.claims import history
 from workflow.reporting.claims.history import DatedChanges
 from workflow.reporting.claims.judged import JudgedClaim, claims_in
 from workflow.reporting.statistics.decisions import DECIDED
-from workflow.reporting.statistics.multiple import after_benjamini_hochberg, after_holm
+from workflow.reporting.statistics.intervals import LEVEL
+from workflow.reporting.statistics.multiple import after_benjamini_hochberg, after_holm, holm
 
 ONE_OF_MANY = "not after Benjamini-Hochberg"
 CROSSED = "seeds share trainings: the interval is too narrow"
@@ -20,9 +22,14 @@ class Caveats:
     Args:
         claims: those that are published together. Checks are tests, too, but none of the papers'.
         entries: of the history of claims.
+
+    Attributes:
+        in_family: by claim the p that is corrected for all of its family, where it is of one: those
+            without a test have a p of 1, so that a family is as large as it was planned.
     """
 
     def __init__(self, claims: Iterable[JudgedClaim], entries: Iterable[DatedChanges]) -> None:
+        claims = [*claims]
         self._made = [one for one in claims if not one.check]
         self._runs = {one.id: {*one.runs} for one in self._made if one.estimate is not None}
         self._tested = [one for one in self._made if one.p is not None]
@@ -32,6 +39,12 @@ class Caveats:
         self.holm = {name for name, stands in zip(names, after_holm(ps), strict=True) if stands}
         after = zip(names, after_benjamini_hochberg(ps), strict=True)
         self.benjamini_hochberg = {name for name, stands in after if stands}
+        self._families = Counter(one.family for one in claims if one.family)
+        self.in_family: dict[str, float] = {}
+        for family in self._families:
+            of = {one.id: one.p for one in claims if one.family == family}
+            corrected = holm([1.0 if p is None else p for p in of.values()])
+            self.in_family |= zip(of, corrected, strict=True)
 
     @classmethod
     def read(cls, folder: Path) -> "Caveats":
@@ -45,7 +58,16 @@ class Caveats:
         words += [said] if (said := self._shared(claim)) else []
         words += [self.late[claim.id]] if claim.id in self.late else []
         many = claim.verdict in DECIDED and claim.p is not None and not claim.check
-        return words + [ONE_OF_MANY] * (many and claim.id not in self.benjamini_hochberg)
+        words += [ONE_OF_MANY] * (many and claim.id not in self.benjamini_hochberg)
+        return words + self._of_family(claim)
+
+    def _of_family(self, claim: JudgedClaim) -> list[str]:
+        """Say whether a decided claim stands among its family, if it is of one."""
+        if claim.verdict not in DECIDED or claim.id not in self.in_family:
+            return []
+        p, size = self.in_family[claim.id], self._families[claim.family]
+        stands = "" if p <= 1 - LEVEL else "not "
+        return [f"{stands}after Holm for {size} {claim.family} (p = {p:.2g})"]
 
     def _shared(self, claim: JudgedClaim) -> str:
         """Say with how many other claims of the papers a claim has runs in common, by identity."""

@@ -11,7 +11,7 @@ from typing import Any, cast
 from workflow.definitions.claims import Claim, ComparedVariant
 from workflow.files import read_json
 from workflow.planning.departures import Departures, Deviation
-from workflow.reporting.statistics.decisions import Hypothesis
+from workflow.reporting.statistics.decisions import DECIDED, VERDICTS, Hypothesis
 
 BY_DEPARTURE: dict[Deviation, str] = {
     "none": "the paper's setting",
@@ -22,6 +22,10 @@ BY_DEPARTURE: dict[Deviation, str] = {
 TASK, READING = "another task", "another reading"
 KINDS = (*list(BY_DEPARTURE.values())[:-1], TASK, READING, BY_DEPARTURE["absent"])
 """In the order in which they are counted."""
+ELSEWHERE = (BY_DEPARTURE["other data"], TASK)
+"""What is decided of these kinds speaks of other data or of another task than the paper does."""
+OUTCOMES = (*DECIDED, *(f"{verdict} elsewhere" for verdict in DECIDED), *VERDICTS[len(DECIDED) :])
+"""The verdicts, with those on other data or on another task apart."""
 
 
 def kind_of(claim: Claim, departures: Departures) -> str:
@@ -65,6 +69,8 @@ class JudgedClaim:
     headline: bool
     check: bool
     """Whether it is ours, and no claim of the paper."""
+    family: str
+    """What it is one of, beside others that are corrected together with it, if it is."""
     paper: str
     """What the paper prints for the two sides, or nothing."""
     verdict: str
@@ -95,6 +101,12 @@ class JudgedClaim:
     """Whether its seeds are not independent, see `measures.crossed`."""
 
     @property
+    def outcome(self) -> str:
+        """The verdict, one of `OUTCOMES`: what is decided elsewhere says so."""
+        apart = self.kind in ELSEWHERE and self.verdict in DECIDED
+        return f"{self.verdict} elsewhere" if apart else self.verdict
+
+    @property
     def asked(self) -> Hypothesis:
         """What it asks of its difference, at one look."""
         return Hypothesis(self.direction, self.margin, self.interest)
@@ -116,7 +128,13 @@ class JudgedClaim:
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> "JudgedClaim":
         """Read a claim that `told` wrote, here or before it had all of its fields."""
-        later: dict[str, Any] = {"devices": {}, "looks": [], "crossed": False, "below": ""}
+        later: dict[str, Any] = {
+            "devices": {},
+            "looks": [],
+            "crossed": False,
+            "below": "",
+            "family": "",
+        }
         later |= dict.fromkeys(("p", "needed", "enough"))
         told = {**later, **told}
         sides = {side: ClaimSide(**told[side]) for side in ("left", "right")}

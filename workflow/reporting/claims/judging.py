@@ -115,6 +115,7 @@ def judge(
             looks=[*looks],
             kind=kind_of(claim, departures),
             check=bool(claim.get("check")),
+            family=claim.get("family", ""),
             paper=printed(claim, paper.expected),
             left=_side(claim, "left", ones),
             right=_side(claim, "right", others),

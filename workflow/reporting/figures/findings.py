@@ -62,7 +62,8 @@ def against(panels: Sequence[Panel], baseline: str, measure: str, said: str) -> 
             if ends
         ]
 
-    for name, label, ends in compared(1 - (1 - LEVEL) / max(len(compared(LEVEL)), 1)):
+    tried = len(compared(LEVEL))
+    for name, label, ends in compared(1 - (1 - LEVEL) / max(tried, 1)):
         side = "higher" if ends[0] > 0 else "lower" if ends[1] < 0 else "undecided"
         sides[side].setdefault(name, []).append(label)
     decided = [side for side in ("higher", "lower") if sides[side]]
@@ -76,7 +77,9 @@ def against(panels: Sequence[Panel], baseline: str, measure: str, said: str) -> 
         if names:
             parts.append(f"{side} with {listed(names)}")
     rest = ["the others undecided"] if decided and sides["undecided"] else []
-    return f"{said}, compared with {baseline}: {'; '.join(parts + rest)}" if parts else ""
+    corrected = f", corrected for {tried} comparisons" * (tried > 1)
+    about = f"{said}, compared with {baseline}{corrected}"
+    return f"{about}: {'; '.join(parts + rest)}" if parts else ""
 
 
 def along(panels: Sequence[Panel], baseline: str, x: str, measure: str, said: str) -> str:
@@ -119,21 +122,34 @@ def _ranges(points: Sequence[float], every: Sequence[float]) -> str:
 
 
 def survey(panels: Sequence[Panel], baseline: str, measures: Mapping[str, ShownMeasure]) -> str:
-    """Say how often series are better and worse than the baseline, and which are never worse."""
-    better: dict[str, int] = {}
-    worse: dict[str, int] = {}
-    tried = 0
-    for panel in panels:
-        for name, (_, ends) in differences(panel, baseline, measures[panel.label]).items():
-            if ends:
-                tried += 1
-                better[name] = better.get(name, 0) + (ends[0] > 0)
-                worse[name] = worse.get(name, 0) + (ends[1] < 0)
-    ups, downs = sum(better.values()), sum(worse.values())
-    gains = [name for name in better if better[name] and not worse[name]]
-    said = f"Of {tried} comparisons with {baseline}, {ups} are better, {downs} worse, the others "
-    said += f"undecided; better somewhere and worse nowhere: {listed(gains) or 'none'}"
-    return said if tried else ""
+    """Say how often series are better and worse than the baseline, and which are never worse.
+
+    Also how often where all comparisons together are wrong in at most 5 % (Bonferroni). A series is
+    better somewhere by these intervals, and worse nowhere by those of 95 %.
+    """
+
+    def compared(level: float) -> list[tuple[str, Interval]]:
+        return [
+            (name, ends)
+            for panel in panels
+            for name, (_, ends) in differences(
+                panel, baseline, measures[panel.label], level
+            ).items()
+            if ends
+        ]
+
+    each = compared(LEVEL)
+    together = compared(1 - (1 - LEVEL) / max(len(each), 1))
+    up, surely_up = ([name for name, ends in of if ends[0] > 0] for of in (each, together))
+    down, surely_down = ([name for name, ends in of if ends[1] < 0] for of in (each, together))
+    gains = [name for name in dict.fromkeys(surely_up) if name not in down]
+    return (
+        f"Of {len(each)} comparisons with {baseline}, {len(up)} are better and {len(down)} worse, "
+        f"corrected for their number {len(surely_up)} and {len(surely_down)}, the others "
+        f"undecided; better somewhere, corrected, and worse nowhere: {listed(gains) or 'none'}"
+        if each
+        else ""
+    )
 
 
 def best(

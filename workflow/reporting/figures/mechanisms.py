@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from workflow.reporting.figures.dots import lines
 from workflow.reporting.figures.panels import Panel, Series, ShownMeasure, series_of
 from workflow.reporting.figures.style import INK, SMALL, footnote, grid, looks, nothing
-from workflow.reporting.measures import device_of
+from workflow.reporting.measures import EvaluatedRun, device_of, usual_device
 from workflow.reporting.statistics.intervals import LEVEL, Interval, interval, spread
 
 ROOM = 1.6
@@ -73,19 +73,31 @@ def differences(
 ) -> Mapping[str, tuple[float, Interval | None]]:
     """Return each series' mean difference from the baseline, and its interval.
 
-    It is over the seeds that both have, trained on the same kind of device.
+    It is over the seeds that both have on one device, the one with most such pairs.
     """
     of = {series.label: _by_training(series, told["measure"]) for series in panel.drawn}
     before, sign = of.pop(baseline, {}), -1 if told.get("less") else 1
     found = {}
     for name, values in of.items():
-        steps = [sign * (values[one] - before[one]) for one in values if one in before]
+        pairs = [
+            (run, sign * (value - before[one][1]))
+            for one, (run, value) in values.items()
+            if one in before
+        ]
+        device = usual_device([run] for run, _ in pairs)
+        steps = [step for run, step in pairs if device_of(run) == device]
         if steps:
             mean = fmean(steps)
             found[name] = mean, interval(mean, spread(steps), len(steps), level)
     return found
 
 
-def _by_training(series: Series, measure: str) -> Mapping[tuple[int, str], float]:
-    values = {(run.seed, device_of(run)): run.number(measure) for run in series.behind}
-    return {one: value for one, value in values.items() if value is not None}
+def _by_training(
+    series: Series, measure: str
+) -> Mapping[tuple[int, str], tuple[EvaluatedRun, float]]:
+    """Return each run that has the measure, and its value, by seed and device."""
+    return {
+        (run.seed, device_of(run)): (run, value)
+        for run in series.behind
+        if (value := run.number(measure)) is not None
+    }

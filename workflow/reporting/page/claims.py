@@ -101,7 +101,7 @@ def _shown(
         address=f"claim/{paper}/{claim.id}",
         short=short or re.sub(r" \([^)]*\)", "", claim.claim).rstrip("."),
         source=key_of(claim.source),
-        mark=Mark(claim.verdict),
+        mark=Mark(claim.outcome),
         sides=" vs ".join(sides(claim)),
         difference=difference(claim),
         counted=counted(claim),

@@ -9,6 +9,9 @@ from workflow.reporting.tables.marks import MARKS
 SIGNS = MARKS | {
     "holds": "✓",
     "no difference": "=",
+    "holds elsewhere": "⊕",
+    "does not hold elsewhere": "⊖",
+    "no difference elsewhere": "⊜",
     "undecided": "?",
     "undecidable": "⊘",
     "does not hold": "✗",

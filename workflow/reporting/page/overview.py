@@ -7,13 +7,12 @@ from typing import Any
 
 from workflow.definitions.references import Reference
 from workflow.planning.run_files import RunRecord
-from workflow.reporting.claims.judged import KINDS
+from workflow.reporting.claims.judged import KINDS, OUTCOMES
 from workflow.reporting.page.claims import ShownClaim, decided
 from workflow.reporting.page.figures import ShownFigure
 from workflow.reporting.page.headline import Headline
 from workflow.reporting.page.marks import Share, shares
 from workflow.reporting.page.tables import ShownTable
-from workflow.reporting.statistics.decisions import VERDICTS
 from workflow.reporting.statistics.verdict import JUDGED
 
 GOOD_FOR: Mapping[str, str] = {
@@ -51,7 +50,7 @@ class Card:
 def failed(cards: Iterable[Card]) -> str:
     """Say what the claims that do not hold were tried on; nothing where all hold."""
     claims = [one.claim for card in cards for one in card.decided]
-    kinds = Counter(one.kind for one in claims if one.verdict == "does not hold")
+    kinds = Counter(one.kind for one in claims if one.outcome == "does not hold")
     shown = ", ".join(f"{kind} ({kinds[kind]})" for kind in KINDS if kinds[kind])
     return f"Those that do not hold were tried on {shown}." if shown else ""
 
@@ -88,7 +87,7 @@ def cards(
                     reference=reference,
                     finding=found.text if found and comparable else "",
                     numbers=shares(found.numbers, JUDGED) if found and comparable else [],
-                    claims=shares([one.mark.word for one in claims], VERDICTS)
+                    claims=shares([one.mark.word for one in claims], OUTCOMES)
                     if comparable
                     else [],
                     decided=decided(claims) if comparable else [],

@@ -29,7 +29,7 @@ class Row(NamedTuple):
     gpu: tuple[float, int]
     difference: float
     ends: Sequence[float]
-    """Of its interval; nothing where too few runs have one."""
+    """Of its interval; nothing where there is one run each, or where those of each are equal."""
     runs: frozenset[str]
 
 
@@ -45,11 +45,14 @@ def of_two_devices(folder: Path) -> Counts:
     higher, lower = (sum(row.difference * sign > 0 for row in rows) for sign in (1, -1))
     ends = [row.ends for row in rows if row.ends]
     sure = sum(low > 0 or high < 0 for low, high in ends)
+    bare = len(rows) - len(ends)
     about = (
-        f"No cell and no claim is over both. The GPU is above the CPU in {higher} rows and below "
-        f"it in {lower}; {sure} of {len(ends)} intervals leave out 0. An interval is Student's "
-        "over seeds, which are others on each device, with one spread for both; none is corrected "
-        "for their number."
+        "No cell, claim or difference in a figure is over both. The GPU is above the CPU in "
+        f"{higher} rows and below it in {lower}; {sure} of {len(ends)} intervals leave out 0"
+        + f", and {bare} row{'s have' if bare > 1 else ' has'} none"
+        * (bare > 0)
+        + ". An interval is Student's over seeds, which are others on each device, with one spread "
+        "for both; none is corrected for their number."
     )
     return Counts(about, COLUMNS, tuple(tuple(_line(row)) for row in rows))
 
@@ -83,4 +86,5 @@ def _line(row: Row) -> Iterator[str]:
     for mean, runs in (row.cpu, row.gpu):
         yield f"{mean:.{digits}f} ({runs})"
     ends = ", ".join(f"{end:+.{digits}f}" for end in row.ends)
-    yield f"{row.difference:+.{digits}f}" + (f" [{ends}]" if ends else "")
+    none = "one run each" if row.cpu[1] == row.gpu[1] == 1 else "each device's runs are equal"
+    yield f"{row.difference:+.{digits}f} [{ends or f'none: {none}'}]"

@@ -9,23 +9,27 @@ import pandas as pd
 from workflow.definitions.paper import Paper
 from workflow.definitions.references import key_of
 from workflow.reporting.claims.caveats import ONE_OF_MANY, Caveats
-from workflow.reporting.claims.judged import KINDS, JudgedClaim, claims_in
+from workflow.reporting.claims.judged import KINDS, OUTCOMES, JudgedClaim, claims_in
 from workflow.reporting.claims.markdown import leaning
 from workflow.reporting.page.headline import Counts, Headline, PaperFinding
 from workflow.reporting.page.marks import SIGNS, shares
 from workflow.reporting.publication.cell_settings import REASONS, CellSettings
 from workflow.reporting.publication.counting import comparisons, counts, once
-from workflow.reporting.statistics.decisions import VERDICTS
 from workflow.reporting.statistics.verdict import JUDGED
 
 EVERY = "all"
 UNDECIDABLE = "*Undecidable*: the test set is too small, whatever the seeds. "
+ELSEWHERE = "*Elsewhere*: on smaller or other data than the paper's, or on another task. "
 BAR = 12
 """So many signs are a bar of verdicts."""
+THERE = "on other data or another task"
 SAID = {
     "holds": ("holds", "hold"),
     "does not hold": ("does not", "do not"),
     "no difference": ("shows no difference", "show no difference"),
+    "holds elsewhere": (f"holds {THERE}", f"hold {THERE}"),
+    "does not hold elsewhere": (f"does not {THERE}", f"do not {THERE}"),
+    "no difference elsewhere": (f"shows no difference {THERE}", f"show no difference {THERE}"),
     "undecided": ("is undecided", "are undecided"),
     "undecidable": ("cannot be decided",) * 2,
 }
@@ -65,7 +69,7 @@ def headline(scale: str, tables: Iterable[Path], claims: Iterable[Path]) -> Head
 def answer(judged: Iterable[JudgedClaim], compared: pd.DataFrame) -> str:
     """Return how the claims came out over all papers, and the numbers trained in full."""
     claims = _of_papers(judged)
-    tested = claims.loc[claims["verdict"] != "not run", "verdict"]
+    tested = claims.loc[claims["outcome"] != "not run", "outcome"]
     full = _judged(compared).query("trained and not shorter")["verdict"]
     papers = claims["paper"].nunique()
     said = (
@@ -122,18 +126,18 @@ def sentence(paper: Paper, key: str, judged: Iterable[JudgedClaim]) -> str:
 
 def _decided(claims: Sequence[JudgedClaim]) -> str:
     """Return how many claims of a paper were decided, and how."""
-    total, *each = counts(pd.Series([claim.verdict for claim in claims]), VERDICTS)
-    said = {"holds": ("holds", "hold"), "does not hold": ("does not", "do not")}
+    total, *each = counts(pd.Series([claim.outcome for claim in claims]), OUTCOMES)
+    said = {word: SAID[word] for word in OUTCOMES[: OUTCOMES.index("undecided")]}
     shown = [
         f"{count} {said.get(word, (word, word))[int(count) > 1]}"
-        for word, count in zip(VERDICTS, each, strict=True)
+        for word, count in zip(OUTCOMES, each, strict=True)
         if int(count)
     ]
     return f"{total} claims: {', '.join(shown)}."
 
 
 def claims_by_kind(judged: Iterable[JudgedClaim]) -> Counts:
-    """Return the papers' claims by what they were tried on, and verdict."""
+    """Return the papers' claims by what they were tried on, and outcome."""
     about = (
         "What the papers claim, by what it was tried on here. While a claim is undecided, chance "
         "among trainings or among test examples can explain what was found. On the paper's data "
@@ -142,8 +146,9 @@ def claims_by_kind(judged: Iterable[JudgedClaim]) -> Counts:
         "authors' code differs."
     )
     claims = _of_papers(judged)
-    rows = [(EVERY, claims), *((kind, claims[claims["kind"] == kind]) for kind in KINDS)]
-    return _counted(about, ("tried on", "claims"), VERDICTS, rows)
+    tried = claims["outcome"]
+    rows = [(EVERY, tried), *((kind, tried[claims["kind"] == kind]) for kind in KINDS)]
+    return _counted(about, ("tried on", "claims"), _occurring(tried), rows)
 
 
 def claims_by_paper(
@@ -151,7 +156,7 @@ def claims_by_paper(
     folder: str = "",
     numbers: Mapping[str, Sequence[str]] | None = None,
 ) -> Counts:
-    """Return the claims of each paper by verdict, of those verdicts that there are, and a bar.
+    """Return the claims of each paper by outcome, of those outcomes that there are, and a bar.
 
     Args:
         judged: all claims.
@@ -159,12 +164,13 @@ def claims_by_paper(
         numbers: by paper the verdicts on what was trained, if they have a column, too.
     """
     claims = _of_papers(judged)
-    verdicts = [word for word in VERDICTS if word in {*claims["verdict"]}]
-    against = claims.loc[claims["verdict"] == "does not hold", "kind"]
+    outcomes = _occurring(claims["outcome"])
+    against = claims.loc[claims["outcome"] == "does not hold", "kind"]
     about = (
         "The papers' claims, as decided here. *Undecided*: one training alone, or chance among "
         "trainings or test examples can explain it. "
-        f"{UNDECIDABLE if 'undecidable' in verdicts else ''}"
+        f"{UNDECIDABLE if 'undecidable' in outcomes else ''}"
+        f"{ELSEWHERE if any(word.endswith('elsewhere') for word in outcomes) else ''}"
         "*Not run*: mostly, the data is not here."
     )
     if len(against):
@@ -172,15 +178,13 @@ def claims_by_paper(
         about += f" Of the {len(against)} that do not hold, {own} are in the paper's own setting."
     papers = [reference for paper in Paper.all() for reference in paper.about.references]
     rows = [
-        (f"[{one.name}]({folder}{one.key}.md)", claims[claims["paper"] == one.key])
+        (f"[{one.name}]({folder}{one.key}.md)", claims.loc[claims["paper"] == one.key, "outcome"])
         for one in papers
     ]
-    rows.append((EVERY, claims))
-    table = _counted(about, ("paper", "claims"), verdicts, rows)
-    heads = (*table.columns[:2], *(f"{SIGNS[word]} {word}" for word in verdicts), "bar")
-    lines = [
-        (*row, bar(frame["verdict"])) for row, (_, frame) in zip(table.rows, rows, strict=True)
-    ]
+    rows.append((EVERY, claims["outcome"]))
+    table = _counted(about, ("paper", "claims"), outcomes, rows)
+    heads = (*table.columns[:2], *(f"{SIGNS[word]} {word}" for word in outcomes), "bar")
+    lines = [(*row, bar(words)) for row, (_, words) in zip(table.rows, rows, strict=True)]
     if numbers is not None:
         heads = (*heads, "trained numbers")
         words = [*(numbers.get(one.key, ()) for one in papers), ()]
@@ -191,9 +195,9 @@ def claims_by_paper(
     return Counts(about, heads, tuple(lines))
 
 
-def bar(verdicts: pd.Series) -> str:
-    """Return the signs of verdicts as a bar: each there is once, the others by their share."""
-    each = shares(verdicts, VERDICTS)
+def bar(outcomes: pd.Series) -> str:
+    """Return the signs of outcomes as a bar: each there is once, the others by their share."""
+    each = shares(outcomes, OUTCOMES)
     lengths = [1] * len(each)
     while each and sum(lengths) < BAR:
         lacking = [one.number / (length + 0.5) for one, length in zip(each, lengths, strict=True)]
@@ -203,9 +207,14 @@ def bar(verdicts: pd.Series) -> str:
 
 
 def _of_papers(judged: Iterable[JudgedClaim]) -> pd.DataFrame:
-    """Return paper, kind and verdict of the claims that are the papers' own."""
-    claims = [(key_of(one.source), one.kind, one.verdict) for one in judged if not one.check]
-    return pd.DataFrame(claims, columns=["paper", "kind", "verdict"])
+    """Return paper, kind and outcome of the claims that are the papers' own."""
+    claims = [(key_of(one.source), one.kind, one.outcome) for one in judged if not one.check]
+    return pd.DataFrame(claims, columns=["paper", "kind", "outcome"])
+
+
+def _occurring(outcomes: pd.Series) -> list[str]:
+    """Return the outcomes that there are, in their order."""
+    return [word for word in OUTCOMES if word in {*outcomes}]
 
 
 def numbers_by_training(compared: pd.DataFrame) -> Counts:
@@ -218,10 +227,10 @@ def numbers_by_training(compared: pd.DataFrame) -> Counts:
     )
     numbers = _judged(compared)
     rows = [
-        (EVERY, numbers),
-        ("trained as long as the paper's", numbers.query("trained and not shorter")),
-        ("trained for less", numbers.query("trained and shorter")),
-        ("not trained: data and baselines", numbers.query("not trained")),
+        (EVERY, numbers["verdict"]),
+        ("trained as long as the paper's", numbers.query("trained and not shorter")["verdict"]),
+        ("trained for less", numbers.query("trained and shorter")["verdict"]),
+        ("not trained: data and baselines", numbers.query("not trained")["verdict"]),
     ]
     return _counted(about, ("ours are", "numbers"), JUDGED, rows)
 
@@ -244,8 +253,8 @@ def _counted(
     about: str,
     first: tuple[str, str],
     verdicts: Sequence[str],
-    rows: Iterable[tuple[str, pd.DataFrame]],
+    rows: Iterable[tuple[str, pd.Series]],
 ) -> Counts:
     """Return a table that counts the verdicts in some frames."""
-    lines = tuple((name, *counts(frame["verdict"], verdicts)) for name, frame in rows)
+    lines = tuple((name, *counts(words, verdicts)) for name, words in rows)
     return Counts(about, (*first, *verdicts), lines)

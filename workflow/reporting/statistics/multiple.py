@@ -6,17 +6,19 @@ from workflow.reporting.statistics.intervals import LEVEL
 
 
 def after_holm(ps: Sequence[float]) -> list[bool]:
-    """Return which tests stand where the chance of any false one is at most 5 % (Holm 1979).
+    """Return which tests stand where the chance of any false one is at most 5 %; see `holm`."""
+    return [p <= 1 - LEVEL for p in holm(ps)]
 
-    The k-th smallest of m p is compared with .05 / (m - k + 1); after the first that is larger none
-    stands.
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """Return the p of each of several tests, corrected for their number (Holm 1979).
+
+    The k-th smallest of m p is multiplied by m - k + 1; none is below a smaller one's, or above 1.
     """
-    found, m = [False] * len(ps), len(ps)
+    corrected, m, least = [1.0] * len(ps), len(ps), 0.0
     for rank, place in enumerate(sorted(range(m), key=ps.__getitem__)):
-        if ps[place] > (1 - LEVEL) / (m - rank):
-            break
-        found[place] = True
-    return found
+        corrected[place] = least = min(1.0, max(least, (m - rank) * ps[place]))
+    return corrected
 
 
 def after_benjamini_hochberg(ps: Sequence[float]) -> list[bool]:

@@ -36,7 +36,7 @@ RULE = (
     "tolerance, `within, seeds apart`. There is no verdict where a random order, or a crossing at "
     "most checkpoints, would be within the tolerance too (`wide tolerance`), and only `differs` "
     f"where the tolerance is wider than {100 * WIDE:.0f} % of the printed value, or than one in "
-    f"{CHANCE} of its distance to a random order; nor on a `second reading` of what is compared by "
+    f"{CHANCE} of its distance to these; nor on a `second reading` of what is compared by "
     "another. What is read at a crossing is compared as all that lies between the checkpoint "
     "before and that one, and half of that counts to the width of its tolerance. Where a later "
     "tolerance changed a verdict, the earlier one stands behind `was`."
@@ -131,9 +131,9 @@ def judge(
             stand-in data, another quantity); any one of them settles it, whatever the numbers are.
         blind: values that say nothing of a model: of a random order, of a crossing at each
             checkpoint. A tolerance that more than half of them meet is wide. One that, with half
-            of what lies between checkpoints, is more than `WIDE` of the printed value, or that most
-            random orders meet within `CHANCE` of it, can show a difference and nothing else; but
-            not one of rounding alone, as an exact count has.
+            of what lies between checkpoints, is more than `WIDE` of the printed value, or that more
+            than half of them meet within `CHANCE` of it, can show a difference and nothing else;
+            but not one of rounding alone, as an exact count has.
         second_reading: whether another reading of the same number is the one that counts.
     """
     verdict = _judged(ours, printed, tolerance, hindrances)
@@ -143,8 +143,8 @@ def judge(
     width = verdict.tolerance
     if tolerance is None or width is None or printed.value is None:
         return verdict
-    met = sum(abs(_distance(printed.value, one)) <= width for one in blind)
-    points = [one for one, other in blind if one == other]
+    far = [abs(_distance(printed.value, one)) for one in blind]
+    met = sum(one <= width for one in far)
     reason = ""
     if 2 * met > len(blind) or tolerance.wide:
         reason = f"also met by {met} of {len(blind)} blind values" if blind else "by its rule"
@@ -155,8 +155,8 @@ def judge(
         if reach > most:
             reason = f"wider than {100 * WIDE:.0f} % of the printed value"
             reason += " with what lies between" * (width <= most)
-        elif 2 * sum(abs(printed.value - one) <= CHANCE * reach for one in points) > len(blind):
-            reason = f"a random order is within {CHANCE} tolerances"
+        elif 2 * sum(one <= CHANCE * reach for one in far) > len(blind):
+            reason = f"most blind values are within {CHANCE} tolerances"
     if reason:
         return replace(verdict, word="wide tolerance", reason=f"{verdict.reason}; {reason}")
     return verdict
