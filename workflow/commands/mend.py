@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from workflow.commands import verify
+from workflow.definitions.configuration import CommandSettings
 from workflow.definitions.loader import read_yaml
 from workflow.planning.limited import ScaleParts
 from workflow.runtime.failure import made_with
@@ -41,8 +42,9 @@ def mend(damaged: Sequence[Path], results: Path, changes: Sequence[Path]) -> int
     status = 0
     for scale, targets in scales.items():
         parts = ScaleParts.of(scale)
-        settings = {"results": str(results), "scale": parts.base}
-        settings |= {"limit": parts.limit} if parts.limit else {}
+        settings: CommandSettings = {"results": str(results), "scale": parts.base}
+        if parts.limit:
+            settings["limit"] = int(parts.limit)
         files = changes if bool(parts.overlay) == overlaid else ()
         status |= arguments.make_quietly(targets, settings, files)
     return status

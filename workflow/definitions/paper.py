@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from typing import Any, Never, TypeVar, cast
 
 from workflow.definitions.cells import check_tables, table_places, with_rows
 from workflow.definitions.claims import Claims, check_claims, claim_places
@@ -16,10 +16,11 @@ from workflow.definitions.loader import load_yaml
 from workflow.definitions.names import require_known
 from workflow.definitions.references import FILE, About, Papers, check_sources
 from workflow.definitions.tables import Table, Tables
+from workflow.definitions.values import Yaml
 from workflow.runtime.errors import InputError, ReportingError, nearest
 
 DefinitionT = TypeVar("DefinitionT")
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+NOTHING: Mapping[str, Never] = MappingProxyType({})
 INSIDE = {"corpora": "tables", "explorer": "tasks"}
 """What a file's definitions are called in it, where that is not the file's name."""
 PAPERS = Path(__file__).resolve().parent.parent / "papers"
@@ -159,10 +160,9 @@ class Paper:
 
     def items(self, kind: str) -> Mapping[str, Any]:
         """Return the definitions of a kind, such as `tables` or `figures`, by their names."""
-        definitions: Mapping[str, Any] = getattr(self, kind)[INSIDE.get(kind, kind)]
-        return definitions
+        return getattr(self, kind)[INSIDE.get(kind, kind)]
 
-    def shared(self, kind: str) -> dict[str, object]:
+    def shared(self, kind: str) -> dict[str, Yaml]:
         """Return what the file of a kind says of all its definitions alike."""
         inside = INSIDE.get(kind, kind)
         return {key: value for key, value in getattr(self, kind).items() if key != inside}

@@ -272,8 +272,8 @@ class Estimator:
             tokens = read + train["examples"]
             return Data(train["examples"], tokens, manifest["vocabulary_size"])
         length = recipe.get("length", LENGTH) + 1
-        if isinstance(recipe.get("train"), int):
-            return Data(recipe["train"], recipe["train"] * length, VOCABULARY)
+        if isinstance(examples := recipe.get("train"), int):
+            return Data(examples, examples * length, VOCABULARY)
         if data := stated(recipe, VOCABULARY):
             return data
         listed = load_sources()

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Literal, NotRequired, TypedDict, cast, get_args
@@ -218,7 +218,7 @@ def _line(where: str, text: str) -> EquivalenceLine:
     return cast(EquivalenceLine, line)
 
 
-def _fault(line: Mapping[str, object]) -> str:
+def _fault(line: EquivalenceLine) -> str:
     """Return what is wrong with a line, nothing where it can be used."""
     stated = line.get("verdict") == STATED
     right = {
@@ -228,5 +228,5 @@ def _fault(line: Mapping[str, object]) -> str:
         "verdict": line.get("verdict") in VERDICTS,
         "gpu": line.get("gpu") in ((None,) if stated else GPU),
     }
-    wrong = [name for name, known in right.items() if not known]
+    wrong = [name for name, fits in right.items() if not fits]
     return f"{', '.join(wrong)} missing or impossible" if wrong else ""

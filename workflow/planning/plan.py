@@ -11,6 +11,7 @@ from workflow.datasets.kinds.recipe import Recipe
 from workflow.definitions.configuration import Configuration
 from workflow.definitions.experiments import Overlay
 from workflow.definitions.names import require_known
+from workflow.definitions.values import Yaml
 from workflow.planning.code import Project
 from workflow.planning.experiments import SCALES, Experiment, load_experiments, numbered
 from workflow.planning.folders import results_folder
@@ -75,7 +76,7 @@ class Plan:
             overlay, whether it is selected or not.
     """
 
-    def __init__(self, config: Mapping[str, object], root: Path) -> None:
+    def __init__(self, config: Mapping[str, Yaml], root: Path) -> None:
         self.root = root
         self._project = Project(root)
         self.parts = Parts(root)

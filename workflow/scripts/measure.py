@@ -88,10 +88,12 @@ def _evaluate(spec: ResolvedSpec, given: argparse.Namespace) -> dict[str, Evalua
                 built = check_run_code(spec)
                 subject = load_subject(spec, given)
                 history = _history(given.run)
-            made = _measure(name, node, spec, subject, history, further, records)
-            made |= {"ran": ran} if ran != node["code"] else {}
-            made |= {"built": built} if built != spec["code"] else {}
-            write_atomically(path, with_checksum(plain(made)))
+            record = _measure(name, node, spec, subject, history, further, records)
+            if ran != node["code"]:
+                record["ran"] = ran
+            if built != spec["code"]:
+                record["built"] = built
+            write_atomically(path, with_checksum(plain(record)))
             known = read_verified(path)
         found[name] = known
     return found
@@ -172,15 +174,14 @@ def _measure(
     history: list[HistoryRow],
     further: dict[str, Path],
     records: list[tuple[str, Path]],
-) -> dict[str, object]:
+) -> EvaluatorRecord:
     """Run one evaluator; it gets the history and the spec if it names them."""
     from model.batches.corpus import Corpus
     from model.build import build
     from model.probes.checkpoint_ranks import Record
 
     begun = time.monotonic()
-    made_of = {key: node[key] for key in ("code", "recorded") if key in node}
-    arguments = {key: value for key, value in node.items() if key not in made_of}
+    arguments = {key: value for key, value in node.items() if key not in ("code", "recorded")}
     arguments |= {argument: Corpus(folder) for argument, folder in further.items()}
     for key, value in node.items():
         if isinstance(value, dict) and "variant" in value:
@@ -190,7 +191,10 @@ def _measure(
     scalars, arrays = evaluator(subject)
     seconds = round(time.monotonic() - begun, 3)
     say(f"{name}: {seconds:.1f} s")
-    return {**made_of, "seconds": seconds, "scalars": scalars, "arrays": arrays}
+    record = EvaluatorRecord(code=node["code"], seconds=seconds, scalars=scalars, arrays=arrays)
+    if "recorded" in node:
+        record["recorded"] = node["recorded"]
+    return record
 
 
 def _arguments() -> argparse.Namespace:

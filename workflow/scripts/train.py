@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 
 from workflow import ROOT
 from workflow.datasets.io.checksums import read_manifest
@@ -47,8 +47,26 @@ from workflow.terminal.progress import STORED
 if TYPE_CHECKING:
     from model.training.checkpointer import Weights
 
-RunSegments = list[dict[str, Any]]
-"""Where, when and by which code processes worked on a run, one after the other."""
+
+class RunSegment(TypedDict):
+    """Where, when and by which code a process worked on a run."""
+
+    started: str
+    update: int
+    """the first that it made"""
+    time: float
+    """when it started, in seconds since 1970"""
+    host: str
+    job_id: str | None
+    commit: str | None
+    dirty: bool | None
+    code: NotRequired[str]
+    """left out of a finished run's where it is the last one's"""
+    cpu: str
+    device: str
+    torch: str
+    exact: bool
+    """whether it resumed bit for bit"""
 
 
 def main() -> None:
@@ -232,7 +250,7 @@ def _heed_signals(checkpointer: Any) -> list[signal.Signals]:
     return [signal.SIGINT, *([signal.SIGTERM] if at_sigterm == "asked_to_stop" else [])]
 
 
-def _in_vain(segments: RunSegments) -> int:
+def _in_vain(segments: list[RunSegment]) -> int:
     """How many attempts before the newest began where that one begins, by the same code."""
     place = [(segment["update"], segment.get("code")) for segment in segments]
     return sum(1 for _ in takewhile(place[-1].__eq__, reversed(place[:-1])))
@@ -242,7 +260,7 @@ def _put_result(
     spec: ResolvedSpec,
     checkpointer: Any,
     trained: Any,
-    segments: RunSegments,
+    segments: list[RunSegment],
     device: Any,
     processes: int,
 ) -> None:
@@ -263,7 +281,8 @@ def _put_result(
         "code": code,
         "spec": spec,
         **environment(device),
-        **{name: segments[-1][name] for name in ("commit", "dirty")},
+        "commit": segments[-1]["commit"],
+        "dirty": segments[-1]["dirty"],
         **peak_memory_mb(device),
         **{name: spec["training"][name] for name in ("threads", "precision", "matmul")},
         "processes": processes,
@@ -290,11 +309,8 @@ def _put_result(
 
 def _begin_segment(
     entry: Entry, code: str, device: Any, update: int, processes: int
-) -> RunSegments:
-    """Note where, when and by which code this process works on the run.
-
-    `exact` says that it resumes bit for bit.
-    """
+) -> list[RunSegment]:
+    """Note where, when and by which code this process works on the run, after those before it."""
     import torch
 
     from workflow.runtime.provenance import commit, cpu_name
@@ -302,7 +318,7 @@ def _begin_segment(
     path = entry.folder / "segments.json"
     place = {"cpu": cpu_name(), "device": device.type, "torch": torch.__version__}
     segments = _segments(path, ("update", "time", *place))
-    same = all(segment[name] == place[name] for segment in segments for name in place)
+    same = all(place.items() <= segment.items() for segment in segments)
     same = same and all(segment.get("code", code) == code for segment in segments)
     exact = same and device.type == "cpu" and processes == 1
     began = {
@@ -314,12 +330,12 @@ def _begin_segment(
         **commit(ROOT),
         "code": code,
     }
-    segments.append({**began, **place, "exact": exact})
+    segments.append(cast(RunSegment, {**began, **place, "exact": exact}))
     write_atomically(path, json.dumps(segments).encode())
     return segments
 
 
-def _segments(path: Path, keys: Iterable[str]) -> RunSegments:
+def _segments(path: Path, keys: Iterable[str]) -> list[RunSegment]:
     """The segments so far, each with these keys; none where nothing says so any more."""
     segments = parse_json(path.read_bytes()) if path.is_file() else []
     try:

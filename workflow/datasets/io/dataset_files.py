@@ -13,6 +13,9 @@ SPLITS = ("train", "dev", "test")
 ExampleRecord = dict[str, Any]
 """An example as JSON: `text`, tokens joined by spaces, and what goes with it."""
 
+Statistics = Mapping[str, "int | float | str | Sequence[str] | Statistics"]
+"""Numbers about a dataset by name, some of them by split or the like."""
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
@@ -70,7 +73,7 @@ def read_generated(path: Path, count: int, what: str) -> list[tuple[str, str]]:
     return lines
 
 
-def write_records(path: Path, records: Iterable[Mapping[str, object]]) -> None:
+def write_records(path: Path, records: Iterable[ExampleRecord]) -> None:
     """Write one JSON object a line."""
     write_lines(path, (json.dumps(record, ensure_ascii=False) for record in records))
 

@@ -17,6 +17,7 @@ from workflow.runtime.errors import RecipeError
 if TYPE_CHECKING:  # numpy is loaded by the stages only
     import numpy as np
 
+Option = bool | int | float | str | list[str]
 LARGEST = 2**31 - 1
 """The largest number of an option, as ids have 32 bits."""
 MOST_GENERATED = 10_000_000
@@ -74,7 +75,7 @@ class Dataset(ABC):
         return 1
 
     @property
-    def options(self) -> dict[str, object]:
+    def options(self) -> dict[str, Option]:
         """Every option that applies."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
