@@ -27,7 +27,7 @@ from workflow.runtime.mechanism_repeats import (
     same,
     saved,
 )
-from workflow.runtime.process_state import changed_state, read_states, restore_states
+from workflow.runtime.process_state import ProcessState
 
 SHAPES = ((2, 5, 7), (3, 1, 1), (2, 40, 40))
 """B, T and S of the scores that a mechanism is tried on; H is the model's."""
@@ -106,11 +106,11 @@ def _first_fault(
     node: Node, place: Node, causal: bool, lengths: tuple[int, int], device: torch.device
 ) -> str:
     """Say what is wrong with a mechanism, and with which scores; empty where nothing is."""
-    before = read_states()
+    state = ProcessState()
     try:
-        return _tried(node, place, causal, lengths, device, before)
+        return _tried(node, place, causal, lengths, device, state)
     finally:
-        restore_states(before)
+        state.restore()
 
 
 def _tried(
@@ -119,9 +119,9 @@ def _tried(
     causal: bool,
     lengths: tuple[int, int],
     device: torch.device,
-    before: dict[str, Any],
+    state: ProcessState,
 ) -> str:
-    """Say what is wrong, as `_first_fault`; `before` is what the process's states have to be."""
+    """Say what is wrong, as `_first_fault`; `state` is what the process's has to be."""
     given = ""
     heads = place.get("heads", 1)
     most = math.isqrt(MOST // heads)
@@ -158,13 +158,13 @@ def _tried(
             fault = _fault(mechanism, scores, training, *stated)
             if getattr(mechanism, "training", training) != training:
                 fault = "it switches training on or off (train, eval); leave that to the run"
-            fault = changed_state(before) or fault
+            fault = state.change() or fault
             if fault:
                 return given + fault
             if causal and queries == keys:
                 scores.masked_fill_(torch.ones_like(scores, dtype=torch.bool).triu(1), -torch.inf)
             fault = Repeated(node, mechanism, "__call__", training).fault(scores, causal)
-            fault = changed_state(before) or fault
+            fault = state.change() or fault
             if fault:
                 return given + fault
             for step in steps:
@@ -174,7 +174,7 @@ def _tried(
                 fault = _fault_of_step(mechanism, step, context.clone()) or Repeated(
                     node, mechanism, step, training
                 ).fault(context, causal)
-                fault = changed_state(before) or fault
+                fault = state.change() or fault
                 if fault:
                     what = "what is read" if step == "after" else "states of"
                     return f"given {what} {tuple(context.shape)}, {fault}"
