@@ -66,12 +66,12 @@ def in_json(reading: Any, asked: list[str]) -> str:
 
 def in_text(reading: Any) -> str:
     """Return the prediction of a reading, its columns between tabs."""
-    said = reading.prediction
-    if "translation" in said:
-        return str(said["translation"])
-    if "label" in said:
+    prediction = reading.prediction
+    if "translation" in prediction:
+        return str(prediction["translation"])
+    if "label" in prediction:
         return "\t".join(
-            [said["label"], *(f"{k} {p:.4f}" for k, p in said["probabilities"].items())]
+            [prediction["label"], *(f"{k} {p:.4f}" for k, p in prediction["probabilities"].items())]
         )
-    found = zip(reading.tokens[1:], said["log_probabilities"], strict=True)
-    return "\t".join(f"{token} {share:.4f}" for token, share in found)
+    pairs = zip(reading.tokens[1:], prediction["log_probabilities"], strict=True)
+    return "\t".join(f"{token} {share:.4f}" for token, share in pairs)

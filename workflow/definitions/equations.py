@@ -59,13 +59,13 @@ def citations(root: Path, *folders: str, spelled: bool = True) -> Citations:
     return found
 
 
-def check(known: Mapping[str, list[str]], code: Citations, tests: Citations) -> None:
+def check(equations: Mapping[str, list[str]], code: Citations, tests: Citations) -> None:
     """Raise InputError for what leads nowhere, or has neither code with a test nor a reason."""
     for reference, ((_, path, line), *_) in [*code.items(), *tests.items()]:
-        if reference not in known:
-            hint = nearest(reference, known)
+        if reference not in equations:
+            hint = nearest(reference, equations)
             raise InputError(f'{path}, line {line}: {FILE} has no "{reference}"{hint}')
-    for reference, (_, absent) in known.items():
+    for reference, (_, absent) in equations.items():
         for name, path, line in code.get(reference, ()):
             if " eq. " in reference and not name:
                 says = f"cite {reference} at the definition that implements it, not at the file."

@@ -231,9 +231,8 @@ class Estimator:
             lambda one: len(one.parts ^ mine.parts) <= 2,
         ]
         for test in nearer:
-            found = [one for one in self._measured if test(one.traits)]
-            if found:
-                return found, "measured" if test is nearer[0] else "scaled"
+            if alike := [run for run in self._measured if test(run.traits)]:
+                return alike, "measured" if test is nearer[0] else "scaled"
         return [], "FLOPs"
 
     def _rate(self, alike: list[MeasuredRun]) -> float:
@@ -295,13 +294,13 @@ class Estimator:
     @cached_property
     def _measured(self) -> list[MeasuredRun]:
         """All finished runs on this kind of device whose parts the code still has, each once."""
-        found = {}
+        runs = {}
         for record in self._records():
             if record["device_seconds"] and (record["device"] != "cpu") == self.gpu:
                 spec = record["spec"]
                 if self._fits(spec):
-                    found[record["identity"]] = MeasuredRun(record, spec, Traits.of(spec))
-        return list(found.values())
+                    runs[record["identity"]] = MeasuredRun(record, spec, Traits.of(spec))
+        return list(runs.values())
 
     def _fits(self, spec: Draft) -> bool:
         """Whether the code still has the parts of a run, and they take the arguments it gives."""
@@ -341,8 +340,8 @@ def run_of(plan: Plan, job: Job) -> Run | None:
     """Return the run that a job is about, None of a job of data or results."""
     if "seed" not in job.wildcards:
         return None
-    told = job.wildcards
-    return plan.run(told["experiment"], told["variant"], int(told["seed"]))
+    labels = job.wildcards
+    return plan.run(labels["experiment"], labels["variant"], int(labels["seed"]))
 
 
 def trained(plan: Plan, job: Job) -> Run | None:

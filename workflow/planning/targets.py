@@ -216,16 +216,18 @@ class Targets:
         Corpora that can't be described for want of a file to get by hand are left out.
         """
         waiting = [run for name in self.plan.selected for run in self.plan.runs(name)]
-        found = {}
+        recipes = {}
         while waiting:
             run = waiting.pop()
-            found[run.data] = run.recipe
-            found |= {data_folder(made): made for made in run.settings.further_data.values()}
+            recipes[run.data] = run.recipe
+            recipes |= {
+                data_folder(recipe): recipe for recipe in run.settings.further_data.values()
+            }
             waiting += self.plan.parents(run).values()
         for corpus in _corpora(self._whole):
             if corpus.recipe and not corpus.missing:
-                found[corpus.folder] = corpus.recipe
-        return list(found.values())
+                recipes[corpus.folder] = corpus.recipe
+        return list(recipes.values())
 
     @property
     def _whole(self) -> list[PaperTargets]:

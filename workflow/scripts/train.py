@@ -72,45 +72,45 @@ class RunSegment(TypedDict):
 def main() -> None:
     """Run from the command line."""
     begun = time.monotonic()
-    given = _arguments()
-    if given.processes > 1 and "LOCAL_RANK" not in os.environ:
-        _start_group(given.processes, given.device)
-    deadline = begun + given.time_limit - margin(given.time_limit)
+    args = _arguments()
+    if args.processes > 1 and "LOCAL_RANK" not in os.environ:
+        _start_group(args.processes, args.device)
+    deadline = begun + args.time_limit - margin(args.time_limit)
     with exit_on_user_error():
-        spec = _spec(given)
+        spec = _spec(args)
         code = check_run_code(spec)
-        entry = Entry(given.store, spec["identity"])
+        entry = Entry(args.store, spec["identity"])
         try:
             if entry.whole(say):
                 print(f"run {entry.identity} {STORED}")
             else:
-                parents = _parents(spec, given)
-                check_data(spec, given.data)
+                parents = _parents(spec, args)
+                check_data(spec, args.data)
                 _check_failure(entry)
-                _train(spec, code, entry, parents, given, deadline)
+                _train(spec, code, entry, parents, args, deadline)
             if is_first():
-                note_asker(entry, given.out)
-                entry.copy_result(given.out, spec)
+                note_asker(entry, args.out)
+                entry.copy_result(args.out, spec)
                 (entry.folder / MERGED).unlink(missing_ok=True)
         except Fenced as error:
             sys.exit(f"error: {error}")
         except OSError as error:
             sys.exit(
-                f"error: {error.strerror or error} ({error.filename or given.store}); what was "
+                f"error: {error.strerror or error} ({error.filename or args.store}); what was "
                 f"saved before is whole: mend the cause and run the same command again to continue."
             )
 
 
-def _spec(given: argparse.Namespace) -> ResolvedSpec:
+def _spec(args: argparse.Namespace) -> ResolvedSpec:
     parents = {}
-    for name, folder in given.parent:
+    for name, folder in args.parent:
         try:
             parents[name] = read_spec(folder / "spec.json")["identity"]
         except FileNotFoundError:
             raise UserError(
                 f"parent '{name}' does not exist: {folder} holds no spec.json; train it first."
             ) from None
-    spec = complete(given.draft, read_manifest(given.data)["digest"], parents)
+    spec = complete(args.draft, read_manifest(args.data)["digest"], parents)
     start = spec["training"].get("start_from")
     if start not in (None, *parents):
         raise UserError(
@@ -148,7 +148,7 @@ def _train(
     code: str,
     entry: Entry,
     parents: dict[str, Path],
-    given: argparse.Namespace,
+    args: argparse.Namespace,
     deadline: float,
 ) -> None:
     """Train to the end and put the result into the store; `code` is the hash of what runs."""
@@ -168,27 +168,27 @@ def _train(
     )
 
     prepare_process()
-    device = pick_device(given.device)
+    device = pick_device(args.device)
     weights = {name: load_weights(path) for name, path in parents.items()}
-    _check_vocabulary(spec, weights, given.data)
+    _check_vocabulary(spec, weights, args.data)
     # SIGALRM ends a process that can't join: torch waits half an hour for a torchrun that is gone.
-    signal.alarm(math.ceil(given.patience) if "RANK" in os.environ else 0)
+    signal.alarm(math.ceil(args.patience) if "RANK" in os.environ else 0)
     group = join(device, spec["seed"])
     signal.alarm(0)
     if group.rank:
-        _help(spec, given, device, weights, group)
+        _help(spec, args, device, weights, group)
         return
     claim = entry.claim()
-    note_asker(entry, given.out)
-    checkpointer = DiskCheckpointer(claim, given.save_every, say, deadline)
+    note_asker(entry, args.out)
+    checkpointer = DiskCheckpointer(claim, args.save_every, say, deadline)
     checkpointer.load()  # drops damaged states; training resumes from the newest that is left
     segments = _begin_segment(entry, code, device, checkpointer.newest(), group.size)
     ends = _heed_signals(checkpointer)
     stop = partial(setattr, checkpointer, "asked_to_stop", True)
-    watchdog = Watchdog(stop, given.patience, given.patience_first, ends, _in_vain(segments))
+    watchdog = Watchdog(stop, args.patience, args.patience_first, ends, _in_vain(segments))
     checkpointer.beat = watchdog.beat
     try:
-        corpus = Corpus(given.data)
+        corpus = Corpus(args.data)
         check_mechanisms(spec["model"], device, corpus)
         check_classes(spec["model"], corpus)
         check_longest_pair(spec["model"], corpus)
@@ -208,10 +208,10 @@ def _train(
         claim.fail(reason, _invocation())
         sys.exit(f"error: {reason}")
     except CODE_ERRORS as error:
-        said = "".join(traceback.format_exception(error)).rstrip()
-        reason = f"run {spec['identity']} fails in its own code: {said.splitlines()[-1]}"
-        claim.fail(f"{said}\n{reason}", _invocation())
-        say(said)
+        stack = "".join(traceback.format_exception(error)).rstrip()
+        reason = f"run {spec['identity']} fails in its own code: {stack.splitlines()[-1]}"
+        claim.fail(f"{stack}\n{reason}", _invocation())
+        say(stack)
         sys.exit(f"error: {reason}")
     finally:
         watchdog.dismiss()
@@ -219,7 +219,7 @@ def _train(
 
 
 def _help(
-    spec: ResolvedSpec, given: argparse.Namespace, device: Any, weights: Any, group: Any
+    spec: ResolvedSpec, args: argparse.Namespace, device: Any, weights: Any, group: Any
 ) -> None:
     """Train as a process that is not the first of its group: it keeps and says nothing."""
     from model.batches.corpus import Corpus
@@ -229,7 +229,7 @@ def _help(
     checkpointer = Checkpointer()
     _heed_signals(checkpointer)
     try:
-        train(spec, Corpus(given.data), checkpointer, device, weights, lambda line: None, group)
+        train(spec, Corpus(args.data), checkpointer, device, weights, lambda line: None, group)
     except Interrupted:
         raise SystemExit(CONTINUE) from None
     except (TrainingFailed, ValueError):
@@ -348,12 +348,12 @@ def _segments(path: Path, keys: Iterable[str]) -> list[RunSegment]:
     return []
 
 
-def _parents(spec: ResolvedSpec, given: argparse.Namespace) -> dict[str, Path]:
+def _parents(spec: ResolvedSpec, args: argparse.Namespace) -> dict[str, Path]:
     """The weights files of the parent runs, each checked to be of the run that its spec names."""
-    for name, folder in given.parent:
+    for name, folder in args.parent:
         parent = f"parent '{name}' of run {spec['identity']}"
-        check_run(parent, folder, spec["parents"][name], given.store)
-    return {name: folder / "weights.safetensors" for name, folder in given.parent}
+        check_run(parent, folder, spec["parents"][name], args.store)
+    return {name: folder / "weights.safetensors" for name, folder in args.parent}
 
 
 def _check_vocabulary(spec: ResolvedSpec, parents: dict[str, Weights], data: Path) -> None:
@@ -363,8 +363,8 @@ def _check_vocabulary(spec: ResolvedSpec, parents: dict[str, Weights], data: Pat
         return
     words = read_manifest(data)["vocabulary_size"]
     for name, tensor in parents[start].items():
-        known = spec["model"].get("source_vocabulary_size") if "source" in name else None
-        if name.endswith("token.weight") and len(tensor) not in (words, known):
+        source_words = spec["model"].get("source_vocabulary_size") if "source" in name else None
+        if name.endswith("token.weight") and len(tensor) not in (words, source_words):
             raise UserError(
                 f"parent '{start}' of run {spec['identity']} knows {len(tensor)} words "
                 f"('{name}'), and {data} has {words}; give the run its parent's data section, or "
@@ -380,9 +380,9 @@ def _check_failure(entry: Entry) -> None:
         say(f"{entry.folder / 'failed.json'} is damaged ({error}), and not heeded.")
         return
     if failure is not None and failure["invocation"] == _invocation():
-        said, _, reason = failure["reason"].rpartition("\n")
-        if said:
-            say(said)
+        stack, _, reason = failure["reason"].rpartition("\n")
+        if stack:
+            say(stack)
         raise UserError(f"{reason} (found at {failure['at']}, not tried again)")
 
 

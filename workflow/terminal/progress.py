@@ -70,21 +70,21 @@ class JobProgress:
             self._rules[number], self._planned[number] = _kind(rule), planned
         self.total = len(self._rules)
 
-    def note(self, told: LogRecord) -> None:
+    def note(self, record: LogRecord) -> None:
         """Take what Snakemake says in a record of its log."""
-        event = told.get("event")
+        event = record.get("event")
         if event == LogEvent.JOB_INFO:
-            number = told["jobid"]
-            self._rules.setdefault(number, _kind(told["rule_name"]))
-            self._running[number] = (named(told["rule_name"], told["wildcards"]), self.clock())
+            number = record["jobid"]
+            self._rules.setdefault(number, _kind(record["rule_name"]))
+            self._running[number] = (named(record["rule_name"], record["wildcards"]), self.clock())
         elif event == LogEvent.JOB_ERROR:
-            self.failed += self._running.pop(told["jobid"], None) is not None
+            self.failed += self._running.pop(record["jobid"], None) is not None
         elif event == LogEvent.JOB_FINISHED:
-            self._finish(told["job_id"])
+            self._finish(record["job_id"])
         elif event == LogEvent.PROGRESS:
-            self.total = told["total"]
-        elif "expected" in told:
-            self.expect(told["expected"])
+            self.total = record["total"]
+        elif "expected" in record:
+            self.expect(record["expected"])
 
     def _finish(self, number: int) -> None:
         if number in self._running:
