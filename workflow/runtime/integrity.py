@@ -105,10 +105,10 @@ def check_files(folder: Path, files: Checksums) -> None:
     Raises:
         Damaged: one is another one, or missing.
     """
-    for name, expected in files.items():
+    for name, told in files.items():
         path = folder / name
         try:
-            fault = "" if sha256(path) == expected["sha256"] else "is damaged"
+            fault = "" if sha256(path) == told["sha256"] else "is damaged"
         except OSError as error:
             fault = "is missing" if isinstance(error, FileNotFoundError) else str(error.strerror)
         if fault:

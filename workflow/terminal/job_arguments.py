@@ -13,10 +13,10 @@ DEVICES = ("auto", "cpu", "cuda")
 
 def of_data(description: str | None) -> argparse.ArgumentParser:
     """Return a parser of recipe and output folder, with a script's description."""
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--recipe", type=mapping("dataset"), required=True, help="the recipe")
-    parser.add_argument("--out", type=Path, required=True, help="folder to write to")
-    return parser
+    made = argparse.ArgumentParser(description=description)
+    made.add_argument("--recipe", type=mapping("dataset"), required=True, help="the recipe")
+    made.add_argument("--out", type=Path, required=True, help="folder to write to")
+    return made
 
 
 def of_run(description: str | None) -> argparse.ArgumentParser:
