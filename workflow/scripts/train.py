@@ -10,21 +10,15 @@ import json
 import math
 import os
 import signal
-import socket
 import sys
 import time
 import traceback
-from collections.abc import Iterable
 from functools import partial
-from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
+from typing import TYPE_CHECKING, Any
 
-from workflow import ROOT
 from workflow.datasets.io.checksums import read_manifest
-from workflow.datasets.io.dataset_files import parse_json
 from workflow.planning.identity import Draft, ResolvedSpec, complete
-from workflow.runtime.atomic import write_atomically
 from workflow.runtime.errors import CODE_ERRORS, UserError
 from workflow.runtime.failure import exit_on_user_error
 from workflow.runtime.store import Entry, Fenced, now
@@ -41,32 +35,12 @@ from workflow.scripts.job import (
     read_spec,
     say,
 )
+from workflow.scripts.segments import RunSegment, begin_segment, in_vain
 from workflow.terminal import job_arguments
 from workflow.terminal.progress import STORED
 
 if TYPE_CHECKING:
     from model.training.checkpointer import Weights
-
-
-class RunSegment(TypedDict):
-    """Where, when and by which code a process worked on a run."""
-
-    started: str
-    update: int
-    """the first that it made"""
-    time: float
-    """when it started, in seconds since 1970"""
-    host: str
-    job_id: str | None
-    commit: str | None
-    dirty: bool | None
-    code: NotRequired[str]
-    """left out of a finished run's where it is the last one's"""
-    cpu: str
-    device: str
-    torch: str
-    exact: bool
-    """whether it resumed bit for bit"""
 
 
 def main() -> None:
@@ -182,10 +156,10 @@ def _train(
     note_asker(entry, args.out)
     checkpointer = DiskCheckpointer(claim, args.save_every, say, deadline)
     checkpointer.load()  # drops damaged states; training resumes from the newest that is left
-    segments = _begin_segment(entry, code, device, checkpointer.newest(), group.size)
+    segments = begin_segment(entry, code, device, checkpointer.newest(), group.size)
     ends = _heed_signals(checkpointer)
     stop = partial(setattr, checkpointer, "asked_to_stop", True)
-    watchdog = Watchdog(stop, args.patience, args.patience_first, ends, _in_vain(segments))
+    watchdog = Watchdog(stop, args.patience, args.patience_first, ends, in_vain(segments))
     checkpointer.beat = watchdog.beat
     try:
         corpus = Corpus(args.data)
@@ -250,12 +224,6 @@ def _heed_signals(checkpointer: Any) -> list[signal.Signals]:
     return [signal.SIGINT, *([signal.SIGTERM] if at_sigterm == "asked_to_stop" else [])]
 
 
-def _in_vain(segments: list[RunSegment]) -> int:
-    """How many attempts before the newest began where that one begins, by the same code."""
-    place = [(segment["update"], segment.get("code")) for segment in segments]
-    return sum(1 for _ in takewhile(place[-1].__eq__, reversed(place[:-1])))
-
-
 def _put_result(
     spec: ResolvedSpec,
     checkpointer: Any,
@@ -305,47 +273,6 @@ def _put_result(
         (files / "history.jsonl").write_text(rows)
         for name, content in checkpointer.kept():
             (files / "checkpoints" / name).write_bytes(content)
-
-
-def _begin_segment(
-    entry: Entry, code: str, device: Any, update: int, processes: int
-) -> list[RunSegment]:
-    """Note where, when and by which code this process works on the run, after those before it."""
-    import torch
-
-    from workflow.runtime.provenance import commit, cpu_name
-
-    path = entry.folder / "segments.json"
-    place = {"cpu": cpu_name(), "device": device.type, "torch": torch.__version__}
-    segments = _segments(path, ("update", "time", *place))
-    same = all(place.items() <= segment.items() for segment in segments)
-    same = same and all(segment.get("code", code) == code for segment in segments)
-    exact = same and device.type == "cpu" and processes == 1
-    began = {
-        "started": now(),
-        "update": update,
-        "time": time.time(),
-        "host": socket.gethostname(),
-        "job_id": os.environ.get("SLURM_JOB_ID"),
-        **commit(ROOT),
-        "code": code,
-    }
-    segments.append(cast(RunSegment, {**began, **place, "exact": exact}))
-    write_atomically(path, json.dumps(segments).encode())
-    return segments
-
-
-def _segments(path: Path, keys: Iterable[str]) -> list[RunSegment]:
-    """The segments so far, each with these keys; none where nothing says so any more."""
-    segments = parse_json(path.read_bytes()) if path.is_file() else []
-    try:
-        whole = all({*keys} <= {*segment} for segment in segments)
-    except TypeError:
-        whole = False
-    if whole:
-        return list(segments)
-    say(f"{path} is damaged: nobody knows any more where and when the run began.")
-    return []
 
 
 def _parents(spec: ResolvedSpec, args: argparse.Namespace) -> dict[str, Path]:
