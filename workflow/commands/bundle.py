@@ -162,38 +162,38 @@ class Bundle:
             self._specs[run.key] = complete(self.plan.draft(run), digest, identities)
         return self._specs[run.key]
 
-    def _take(self, one: QueuedRun, minutes: float) -> None:
+    def _take(self, queued: QueuedRun, minutes: float) -> None:
         """Take a run, after those that it waits for, where all of them fit into the minutes."""
         both = self.packed | {
-            it.run.key: it for it in lineage(one) if it.run.key not in self.packed
+            it.run.key: it for it in lineage(queued) if it.run.key not in self.packed
         }
         if sum(it.minutes for it in both.values()) <= minutes:
             self.packed = both
 
-    def _fill(self, one: QueuedRun) -> None:
+    def _fill(self, queued: QueuedRun) -> None:
         """Say how a run is trained, recorded and measured, and pack what that reads."""
-        run = one.run
+        run = queued.run
         asked = SimpleNamespace(
             experiment=run.experiment.name, variant=run.variant, seed=str(run.seed)
         )
         scale = f"{THERE}/{self.plan.scale}"
         folder, own = f"{scale}/runs/{run.key}", f"{scale}/runs/{run.key}/run.json"
         self._folder(self.inputs.encoded(asked))
-        given = ["--data", self.inputs.encoded(asked), "--store", f"{THERE}/store"]
+        shared = ["--data", self.inputs.encoded(asked), "--store", f"{THERE}/store"]
         before = []
         for parent in self.plan.parents(run).values():
             self._finished(parent, f"{scale}/runs/{parent.key}")
             before.append(f"{scale}/runs/{parent.key}/run.json")
-        told = ["--draft", self.inputs.draft(asked), *self.inputs.parents(asked)]
-        told += ["--save-every", str(SAVE_EVERY)]
-        one.jobs.append(job("train", own, [*given, "--out", folder, *told], before))
-        given += ["--spec", f"{folder}/spec.json", "--run", folder]
+        arguments = ["--draft", self.inputs.draft(asked), *self.inputs.parents(asked)]
+        arguments += ["--save-every", str(SAVE_EVERY)]
+        queued.jobs.append(job("train", own, [*shared, "--out", folder, *arguments], before))
+        shared += ["--spec", f"{folder}/spec.json", "--run", folder]
         if run.settings.record is not None:
             out, recorder = f"{scale}/records/{run.key}", self.inputs.recorder(asked)
-            told = ["--out", f"{out}.npz", "--recorder", recorder]
+            arguments = ["--out", f"{out}.npz", "--recorder", recorder]
             needs = self.libraries(measuring_roots(run.settings.record))
-            one.jobs.append(job("record", f"{out}.json", [*given, *told], [own], needs))
-        self._measure(one, asked, given, own)
+            queued.jobs.append(job("record", f"{out}.json", [*shared, *arguments], [own], needs))
+        self._measure(queued, asked, shared, own)
 
     def _measure(self, queued: QueuedRun, asked: Any, shared: list[str], own: str) -> None:
         """Say how a run is measured: in a job those evaluators that need the same."""

@@ -66,7 +66,7 @@ def _of_this_project(entry: Path) -> bool:
 
 def folders(results: Path) -> dict[str, list[Path]]:
     """The run folders of all scales by the identity that their spec, or their run.json, names."""
-    found: dict[str, list[Path]] = {}
+    by_identity: dict[str, list[Path]] = {}
     for folder in sorted(results.glob("*/runs/*/*/seed-*")):
         files = [path for name in ("spec.json", "run.json") if (path := folder / name).is_file()]
         try:
@@ -74,8 +74,8 @@ def folders(results: Path) -> dict[str, list[Path]]:
         except Damaged as error:
             raise UserError(f"{error}; nothing was forgotten: mend it first (make mend).") from None
         for identity in named:
-            found.setdefault(identity, []).append(folder)
-    return found
+            by_identity.setdefault(identity, []).append(folder)
+    return by_identity
 
 
 def named_by(path: Path) -> str:

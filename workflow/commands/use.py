@@ -55,12 +55,12 @@ def main(args: argparse.Namespace) -> None:
 
 def in_json(reading: Any, asked: list[str]) -> str:
     """Return a reading as a JSON object, with what is asked for."""
-    more: dict[str, Any] = {name: getattr(reading, name) for name in asked}
-    for name, value in more.items():
-        if name == "attention":
-            more[name] = {place: [one.tolist() for one in it] for place, it in value.items()}
-        else:
-            more[name] = value().tolist()
+    more = {name: getattr(reading, name)().tolist() for name in asked if name != "attention"}
+    if "attention" in asked:
+        places = reading.attention.items()
+        more["attention"] = {
+            place: [layer.tolist() for layer in layers] for place, layers in places
+        }
     return json.dumps({"tokens": reading.tokens, **reading.prediction, **more}, ensure_ascii=False)
 
 

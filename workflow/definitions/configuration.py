@@ -115,9 +115,9 @@ class CommandSettings(TypedDict, total=False):
 
     scale: str
     """may be an overlay's, `<scale>+<name>`"""
-    experiments: str
-    seeds: int | None
     limit: int
-    mirror: str | None
     results: str
     device: str
+    mirror: str | None
+    experiments: str
+    seeds: int | None

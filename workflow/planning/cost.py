@@ -181,7 +181,7 @@ class Estimator:
     ) -> None:
         self.plan, self.gpu, self.published, self.bf16 = plan, gpu, published, bf16
         self.results = results or Path(plan.results)
-        self._known: dict[tuple[str, Resources], Estimate] = {}
+        self._estimates: dict[tuple[str, Resources], Estimate] = {}
 
     def estimate(self, run: Run) -> Estimate:
         """Return what training a run is expected to take; nothing where the store has it."""
@@ -190,9 +190,9 @@ class Estimator:
         if finished or self.plan.duplicate_of(run):
             return Estimate(0, 0, 0, 0, "store")
         key = (run.settings.trained({}), run.settings.resources)
-        if key not in self._known:
-            self._known[key] = self._estimate(run)
-        return self._known[key]
+        if key not in self._estimates:
+            self._estimates[key] = self._estimate(run)
+        return self._estimates[key]
 
     def identity(self, run: Run) -> str | None:
         """Return a run's identity, None before its data or those of a parent are made."""

@@ -82,13 +82,13 @@ class Equivalents:
         self.lines: list[EquivalenceLine] = []
         self._oldest: dict[str, str] = {}
         self._stated: dict[str, str] = {}
-        self._known: set[str] = set()
+        self._codes: set[str] = set()
         for where, line in lines:
             if self._path(line["new"], line["old"], self.lines, forward=True) is not None:
                 raise InputError(f"{where}: leads in a circle back to {line['old']}; remove it")
             self._join(where, line)
             self.lines.append(line)
-            self._known |= {line["old"], line["new"]}
+            self._codes |= {line["old"], line["new"]}
 
     @classmethod
     def read(cls, root: Path) -> Equivalents:
@@ -109,9 +109,9 @@ class Equivalents:
             return
         if line["verdict"] == STATED:
             self._stated.setdefault(self._proven(old), new)
-        elif new not in self._known:
+        elif new not in self._codes:
             self._oldest[new] = self._proven(old)
-        elif old not in self._known:
+        elif old not in self._codes:
             self._oldest[old] = self._proven(new)
         else:
             raise InputError(

@@ -80,7 +80,7 @@ class Inputs:
         run = self.run(wildcards)
         twin = self.plan.duplicate_of(run)
         return {
-            "data": self._encoded(run.data),
+            "data": self.plan.encoded(run.data),
             "parents": [
                 f"{self._folder(parent)}/{name}"
                 for parent in self.plan.parents(run).values()
@@ -113,14 +113,14 @@ class Inputs:
 
     def encoded(self, wildcards: Wildcards) -> str:
         """Return the folder of a run's data."""
-        return self._encoded(self.run(wildcards).data)
+        return self.plan.encoded(self.run(wildcards).data)
 
     def of_measure(self, wildcards: Wildcards) -> JobFiles:
         """Return the data of a run, and what its evaluators read beside it."""
         run = self.run(wildcards)
         records = {file for _, file in self._records(run)}
         return {
-            "data": self._encoded(run.data),
+            "data": self.plan.encoded(run.data),
             "further": sorted({folder for _, folder in self._further(run)}),
             "records": sorted(records),
             "checksums": sorted(file.replace(".npz", ".json") for file in records),
@@ -217,7 +217,7 @@ class Inputs:
         recorded = [run for paper in self.targets.papers.values() for run in paper.recorded]
         return {
             "files": self.targets.outputs_of(runs),
-            "data": list(dict.fromkeys(self._encoded(run.data) for run in runs)),
+            "data": list(dict.fromkeys(self.plan.encoded(run.data) for run in runs)),
             "measures": self.targets.measures(recorded),
         }
 
@@ -245,16 +245,13 @@ class Inputs:
         """Return the files behind a target; none is named for a target not asked for."""
         return lambda wildcards: self.targets.files(name)
 
-    def _encoded(self, folder: str) -> str:
-        return self.plan.encoded(folder)
-
     def _folder(self, run: Run) -> str:
         return f"{self.plan.folder}/runs/{run.key}"
 
     def _further(self, run: Run) -> list[tuple[str, str]]:
         """Return `<evaluator>.<argument>` and folder of each further corpus."""
         further = run.settings.further_data.items()
-        return [(name, self._encoded(data_folder(recipe))) for name, recipe in further]
+        return [(name, self.plan.encoded(data_folder(recipe))) for name, recipe in further]
 
     def _records(self, run: Run) -> list[tuple[str, str]]:
         """Return `<evaluator>.<argument>` and file of each record."""

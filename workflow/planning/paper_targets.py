@@ -42,8 +42,8 @@ class PaperTargets:
     def keys(self) -> dict[str, list[str]]:
         """The experiments of each paper by its key; of two that share a folder, by their source."""
         keys = [one.key for one in self._paper.about.references]
-        found = {n: self._plan.experiments[n].definition["source"] for n in self.experiments}
-        return {key: [n for n in found if len(keys) == 1 or key in found[n]] for key in keys}
+        sources = {n: self._plan.experiments[n].definition["source"] for n in self.experiments}
+        return {key: [n for n in sources if len(keys) == 1 or key in sources[n]] for key in keys}
 
     def items(self, kind: str) -> Iterable[str]:
         """Return the names of the paper's definitions of a kind, see `Paper.items`."""
@@ -102,8 +102,8 @@ class PaperTargets:
     def _first(self, asked: Iterable[tuple[str, list[str]]]) -> list[Run]:
         """Return the run of the first seed of each variant of experiments."""
         runs = [run for experiment, names in asked for run in self._plan.runs(experiment, names)]
-        found = {(run.experiment.name, run.variant): run for run in reversed(runs)}
-        return [*found.values()][::-1]
+        by_variant = {(run.experiment.name, run.variant): run for run in reversed(runs)}
+        return [*by_variant.values()][::-1]
 
     def definition(self, kind: str, name: str) -> str:
         """Return, as canonical JSON, what the YAML says about one table, one figure or the claims.

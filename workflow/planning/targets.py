@@ -50,12 +50,12 @@ class Targets:
     @cached_property
     def names(self) -> dict[str, Target]:
         """The targets by their names; InputError where two of them have one."""
-        found: dict[str, Target] = {}
+        targets: dict[str, Target] = {}
         for name, target in self._named():
-            if name in found:
-                raise _twice(name, found[name].called, target.called)
-            found[name] = target
-        return found
+            if name in targets:
+                raise _twice(name, targets[name].called, target.called)
+            targets[name] = target
+        return targets
 
     def _named(self) -> Iterator[tuple[str, Target]]:
         for name in self.plan.experiments:
@@ -128,13 +128,13 @@ class Targets:
     @property
     def explored(self) -> list[Run]:
         """The runs that the explorer shows; InputError where there are none."""
-        found = [run for paper in self.papers.values() for run in paper.explored]
-        if not found:
+        runs = [run for paper in self.papers.values() for run in paper.explored]
+        if not runs:
             raise InputError(
                 f"explore: no explorer.yaml in {self.plan.papers} names a variant of scale "
                 f"{self.plan.scale}; name one, or take another scale"
             )
-        return found
+        return runs
 
     def run_files(self, runs: Iterable[Run]) -> list[str]:
         """Return the `run.json` of each run."""
@@ -159,8 +159,8 @@ class Targets:
     @cached_property
     def _described(self) -> dict[str, Recipe]:
         """The recipes of all corpora by their folder."""
-        found = _corpora(self.papers.values())
-        return {corpus.folder: corpus.recipe for corpus in found if corpus.recipe}
+        corpora = _corpora(self.papers.values())
+        return {corpus.folder: corpus.recipe for corpus in corpora if corpus.recipe}
 
     def _of_experiment(self, name: str) -> list[str]:
         """Return the files of an experiment's runs, and what is drawn from them alone."""
@@ -187,13 +187,13 @@ class Targets:
 
     def _drawn_from(self, paper: PaperTargets, experiments: set[str]) -> list[str]:
         """Return the tables and figures of a paper that need some of these experiments alone."""
-        found = []
+        files = []
         for kind in ("tables", "figures"):
             for name in paper.items(kind):
                 needed = {experiment for experiment, _ in paper.pairs(kind, name)}
                 if needed and needed <= experiments:
-                    found += self.outputs(paper, kind, name)
-        return found
+                    files += self.outputs(paper, kind, name)
+        return files
 
     def _check_pairs(self, paper: PaperTargets) -> None:
         """Check the experiments and variants behind a paper's tables, figures, tasks and claims.
@@ -238,5 +238,5 @@ def _corpora(papers: Iterable[PaperTargets]) -> Iterator[DescribedCorpus]:
             yield from paper.described(name).values()
 
 
-def _twice(name: str, one: str, other: str) -> InputError:
-    return InputError(f'target "{name}" is the name of {one} and of {other}; rename one')
+def _twice(name: str, first: str, second: str) -> InputError:
+    return InputError(f'target "{name}" is the name of {first} and of {second}; rename one')

@@ -150,9 +150,9 @@ def after_takes_states(mechanism: Any) -> bool:
     return after is not None and len(inspect.signature(after).parameters) > 1
 
 
-def _close(one: Tensor, other: Tensor) -> bool:
+def _close(first: Tensor, second: Tensor) -> bool:
     """Whether two answers are the same but for rounding."""
-    return torch.allclose(one, other, rtol=1e-3, atol=1e-4)
+    return torch.allclose(first, second, rtol=1e-3, atol=1e-4)
 
 
 def saved(mechanism: object) -> dict[str, Any]:

@@ -16,9 +16,6 @@ from workflow.planning.plan import Plan
 from workflow.runtime.errors import InputError, nearest
 from workflow.terminal.job_arguments import DEVICES
 
-SETTINGS = ("scale", "limit", "results", "device", "mirror")
-"""Shared arguments that are keys of the configuration, too."""
-
 
 class Parser(argparse.ArgumentParser):
     """Of a command, which `make` calls: of a wrong value it names the variable, and no usage."""
@@ -67,8 +64,8 @@ def share(parser: argparse.ArgumentParser, *names: str) -> None:
 
 def settings(args: argparse.Namespace) -> CommandSettings:
     """Return the settings among the arguments of a command."""
-    stated = {name: value for name in SETTINGS if (value := getattr(args, name, None))}
-    return cast(CommandSettings, stated)
+    names = CommandSettings.__annotations__
+    return cast(CommandSettings, {n: value for n in names if (value := getattr(args, n, None))})
 
 
 def plan_of(args: argparse.Namespace) -> Plan:

@@ -53,10 +53,13 @@ def _of_table(plan: Plan, paper: Paper, table: str, before: Measures) -> Iterato
         labels = Counter(metric["label"] for metric in metrics.values())
         pairs = dict.fromkeys(pair for _, pair, _ in row.cells())
         runs = [run for name, variant in pairs for run in plan.runs(name, [variant])]
-        made = Measures(it.measure for run in runs if (it := measured(plan, run.key)))
-        for one in compare(row, before, made):
-            if not one.is_text:
-                label = metrics[one.cell]["label"]
-                column = [columns[one.cell.partition("/")[0]]] if labels[label] > 1 else []
+        own = Measures(it.measure for run in runs if (it := measured(plan, run.key)))
+        for number in compare(row, before, own):
+            if not number.is_text:
+                label = metrics[number.cell]["label"]
+                column = [columns[number.cell.partition("/")[0]]] if labels[label] > 1 else []
                 place = ", ".join([table, row_name(stated), *column])
-                yield one.word, f"  {place}: {label} {one.rounded(metrics[one.cell]['digits'])}"
+                yield (
+                    number.word,
+                    f"  {place}: {label} {number.rounded(metrics[number.cell]['digits'])}",
+                )

@@ -98,14 +98,16 @@ def no_rule(record: logging.LogRecord) -> str | None:
 
 def _repeats(fields: LogRecord) -> bool:
     """Return whether an error says only that jobs failed, which they have said themselves."""
-    known = ("CalledProcessError in ", "At least one job did not complete ")
-    return fields.get("event") == LogEvent.ERROR and any(one in fields["msg"] for one in known)
+    summaries = ("CalledProcessError in ", "At least one job did not complete ")
+    return fields.get("event") == LogEvent.ERROR and any(
+        summary in fields["msg"] for summary in summaries
+    )
 
 
 def _sentence(fields: LogRecord) -> str | None:
     """Return the sentence of a job that failed, where one of its logs ends with one."""
     if fields.get("event") != LogEvent.JOB_ERROR:
         return None
-    said = [(error, log) for log in fields["log"] if (error := last_error(Path(log)))]
+    errors = [(error, log) for log in fields["log"] if (error := last_error(Path(log)))]
     name = PROGRESS.name(fields["jobid"]) or fields["rule_name"]
-    return f"{name} failed: {said[0][0]} ({said[0][1]})" if said else None
+    return f"{name} failed: {errors[0][0]} ({errors[0][1]})" if errors else None

@@ -57,7 +57,7 @@ class JobProgress:
         self._planned: dict[int, float | None] = {}
         self._running: dict[int, tuple[str, float]] = {}
         self._spent: dict[str, RuleTime] = {}
-        self._said: float | None = None
+        self._left_before: float | None = None
 
     @property
     def elapsed(self) -> float:
@@ -104,8 +104,8 @@ class JobProgress:
         """What is done, what runs longest, and the time left."""
         parts = [f"{self.done.total()} of {self.total} jobs done"]
         if (left := self.left) is not None:
-            before = left if self._said is None else self._said
-            left = self._said = min(max(left, before / SHORTER), before * LONGER)
+            before = left if self._left_before is None else self._left_before
+            left = self._left_before = min(max(left, before / SHORTER), before * LONGER)
             parts.append(f"about {duration(left)} left")
         if self._running:
             name, since = min(self._running.values(), key=lambda one: one[1])

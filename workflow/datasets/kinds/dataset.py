@@ -11,13 +11,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from workflow.datasets.io.dataset_files import SPLITS
+from workflow.datasets.io.dataset_files import SPLITS, Option
 from workflow.runtime.errors import RecipeError
 
 if TYPE_CHECKING:  # numpy is loaded by the stages only
     import numpy as np
 
-Option = bool | int | float | str | list[str]
 LARGEST = 2**31 - 1
 """The largest number of an option, as ids have 32 bits."""
 MOST_GENERATED = 10_000_000
