@@ -280,14 +280,8 @@ class Bundle:
             }
             for queued in self.packed.values()
         ]
-        kept = bool(self.plan.config.get("keep_checkpoints"))
-        listing = {
-            "schema": SCHEMA,
-            "scale": self.plan.scale,
-            "keep_checkpoints": kept,
-            "runs": runs,
-        }
-        listing |= self.commit
+        listing = {"schema": SCHEMA, "scale": self.plan.scale, "runs": runs, **self.commit}
+        listing["keep_checkpoints"] = bool(self.plan.config.get("keep_checkpoints"))
         write_archive(to, {**self.files, **files}, f"{folder_name(to)}/{LISTING}", listing)
 
     def summary(self, to: Path) -> list[str]:

@@ -40,7 +40,8 @@ def delete_run(run: str, results: Path) -> None:
             f"run.json"
         )
     entry = next((path for path in store.glob("*") if path.name == run), None)
-    if entry is not None and not _of_this_project(entry):
+    # A process claims an entry by a file of that name.
+    if entry is not None and (entry.is_symlink() or not any(entry.glob("generation-*"))):
         raise UserError(
             f"{entry} is no run of this project, so nothing was removed; take it away yourself"
         )
@@ -57,11 +58,6 @@ def delete_run(run: str, results: Path) -> None:
     if entry is not None:
         _empty(entry)
     print(f"forgot {run}; the next snakemake that needs it trains it again")
-
-
-def _of_this_project(entry: Path) -> bool:
-    """Whether an entry of the store is a folder, no link to one, that a process has claimed."""
-    return not entry.is_symlink() and any(entry.glob("generation-*"))
 
 
 def folders(results: Path) -> dict[str, list[Path]]:

@@ -6,7 +6,7 @@ Data and runs in the store are made again when a run needs them.
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from workflow.commands import verify
@@ -31,7 +31,7 @@ def main(args: argparse.Namespace) -> None:
 
 def mend(damaged: Sequence[Path], results: Path, changes: Sequence[Path]) -> int:
     """Set aside what is damaged, and have Snakemake make the outputs anew; its exit status."""
-    overlaid = has_overlay(changes)
+    overlaid = any("overlay" in read_yaml(path) for path in changes)
     scales: dict[str, list[str]] = {}
     for path in damaged:
         gone = made_with(path, results)
@@ -48,8 +48,3 @@ def mend(damaged: Sequence[Path], results: Path, changes: Sequence[Path]) -> int
         files = changes if bool(parts.overlay) == overlaid else ()
         status |= arguments.make_quietly(targets, settings, files)
     return status
-
-
-def has_overlay(changes: Iterable[Path]) -> bool:
-    """Whether results made with these files lie in a folder of their own, `<scale>+<overlay>`."""
-    return any("overlay" in read_yaml(path) for path in changes)

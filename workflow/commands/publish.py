@@ -103,13 +103,7 @@ def plan_of(
     `<scale>+<name>`.
     """
     plan = configured(
-        ROOT,
-        changes,
-        scale=scale,
-        results=str(results),
-        experiments="all",
-        seeds=None,
-        mirror=None,
+        ROOT, changes, scale=scale, results=str(results), experiments="all", seeds=None, mirror=None
     )
     if plan.limit or limit or ScaleParts.of(scale).limit:
         raise ReportingError(

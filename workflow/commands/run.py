@@ -127,12 +127,9 @@ def shown_early(options: Sequence[str] | None, progress: JobProgress) -> Iterato
 
 def without_failed(settings: CommandSettings, changes: Sequence[Path]) -> list[str]:
     """Make tables of the runs that did not fail; return lines that say where, and how again."""
-    variables = {
-        "SCALE": settings.get("scale"),
-        "LIMIT": settings.get("limit"),
-        "OVERLAY": changes[0] if changes else None,
-        "RESULTS": settings.get("results"),
-    }
+    variables = {"SCALE": settings.get("scale"), "LIMIT": settings.get("limit")}
+    variables |= {"OVERLAY": str(changes[0]) if changes else None}
+    variables |= {"RESULTS": settings.get("results")}
     named = [f"{name}={shlex.quote(str(value))}" for name, value in variables.items() if value]
     lines = [f"Tables of what did not fail: {' '.join(('make so-far', *named))}"]
     made = so_far(_options(settings, changes))

@@ -28,9 +28,7 @@ HERE = ("like", "title", "variants", "tables")
 """What an own experiment says beside settings."""
 
 
-def own_experiment(
-    name: str, stated: OwnExperiment, papers: Mapping[str, Experiment]
-) -> Experiment:
+def own_experiment(name: str, own: OwnExperiment, papers: Mapping[str, Experiment]) -> Experiment:
     """Return a user's own experiment like one of the papers'.
 
     Raises InputError where its name is taken, or what it is like is not there.
@@ -38,7 +36,7 @@ def own_experiment(
     where = f"config: own_experiments.{name}"
     if name in papers:
         raise InputError(f"{where}: {papers[name].paper} has an experiment of this name; rename it")
-    paper, _, of = stated["like"].rpartition("/")
+    paper, _, of = own["like"].rpartition("/")
     require_known(f"{where}.like", "experiment", [of], papers)
     source = papers[of]
     keys = (source.paper, source.definition["source"].split()[0])
@@ -46,23 +44,21 @@ def own_experiment(
         raise InputError(
             f"{where}.like: {of} is not of {paper or 'no paper'}; write {keys[1]}/{of}"
         )
-    changes = cast(Overlay, {key: value for key, value in stated.items() if key not in HERE})
-    definition: Definition = {**source.definition, "title": stated["title"]}
-    require_known(
-        f"{where}.variants", "variant", stated.get("variants", ()), definition["variants"]
-    )
+    changes = cast(Overlay, {key: value for key, value in own.items() if key not in HERE})
+    definition: Definition = {**source.definition, "title": own["title"]}
+    require_known(f"{where}.variants", "variant", own.get("variants", ()), definition["variants"])
     experiment = replace(
-        source, name=name, definition=definition, overlay=changes, like=stated["like"]
+        source, name=name, definition=definition, overlay=changes, like=own["like"]
     )
-    return replace(experiment, definition={**definition, "scales": _scales(experiment, stated)})
+    return replace(experiment, definition={**definition, "scales": _scales(experiment, own)})
 
 
-def _scales(experiment: Experiment, stated: OwnExperiment) -> Scales:
+def _scales(experiment: Experiment, own: OwnExperiment) -> Scales:
     """Return the scales of an own experiment, each with the variants that are run at it."""
     scales: Scales = {**experiment.definition.get("scales", {})}
     for scale in SCALES:
         runs: dict[str, str] = {}
-        for variant in stated.get("variants") or experiment.variants(scale):
+        for variant in own.get("variants") or experiment.variants(scale):
             settings = experiment.resolve(variant, scale)
             runs.setdefault(settings.trained(settings.parents), variant)
         scales[scale] = {**scales.get(scale, {}), "only": [*runs.values()]}

@@ -99,9 +99,7 @@ class Plan:
         self.scale += f"+{LIMIT}{self.limit}" if self.limit else ""
         self.experiments = {}
         self._own = self.config.get("own_experiments", {})
-        own = {
-            name: own_experiment(name, definition, stated) for name, definition in self._own.items()
-        }
+        own = {name: own_experiment(name, own, stated) for name, own in self._own.items()}
         for name, experiment in (stated | own).items():
             scales = [self.config["scale"]] if name in own else SCALES
             experiment.check(stated | own, self.parts, scales)
@@ -312,14 +310,8 @@ class Plan:
     def _kinds(self) -> dict[str, list[tuple[str, str]]]:
         """Return all variants as (experiment, variant) by kind, those run at the scale first."""
         scale, every = self.config["scale"], self.experiments.items()
-        pairs = [
-            (name, variant) for name, experiment in every for variant in experiment.variants(scale)
-        ]
-        pairs += [
-            (name, variant)
-            for name, experiment in every
-            for variant in experiment.definition["variants"]
-        ]
+        pairs = [(name, variant) for name, of in every for variant in of.variants(scale)]
+        pairs += [(name, variant) for name, of in every for variant in of.definition["variants"]]
         by_kind: dict[str, list[tuple[str, str]]] = {}
         for pair in dict.fromkeys(pairs):
             by_kind.setdefault(self._kind(self.run(*pair, 0)), []).append(pair)

@@ -88,11 +88,8 @@ class Repeated:
             other[:, :, :seen] = values[:, :, :seen]
             if not torch.equal(self._of_copy(other)[:, :, :seen], answer[:, :, :seen]):
                 return "what a query gets changes with later ones: it sees the future"
-        if (
-            self.method == "__call__"
-            and values.shape[2] == values.shape[3] > 1
-            and not self.training
-        ):
+        square = values.shape[2] == values.shape[3] > 1
+        if self.method == "__call__" and square and not self.training:
             return self._fault_of_padding(values)
         return ""
 

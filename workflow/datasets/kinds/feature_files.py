@@ -11,20 +11,12 @@ from workflow.runtime.errors import check_links
 KINDS = (".npz", ".npy")
 
 
-class FileTotals(TypedDict):
-    """What tells features from others without reading them."""
-
-    files: int
-    bytes: int
-    newest: int
-    """when the newest file was written, in ns"""
-
-
 class FeatureLocation(TypedDict):
     """Where features are, and what tells them from others."""
 
     path: str
-    contents: FileTotals
+    contents: dict[str, int]
+    """`files`, their `bytes`, and when the `newest` was written, in ns"""
 
 
 class FeatureIndex(FeatureLocation):
@@ -63,7 +55,7 @@ def location(path: Path) -> FeatureLocation:
     files = [one.stat() for one in entries(path)] if path.is_dir() else [path.stat()]
     newest = max((one.st_mtime_ns for one in files), default=0)
     size = sum(one.st_size for one in files)
-    contents: FileTotals = {"files": len(files), "bytes": size, "newest": newest}
+    contents = {"files": len(files), "bytes": size, "newest": newest}
     return {"path": str(path.resolve()), "contents": contents}
 
 
