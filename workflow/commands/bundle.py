@@ -184,15 +184,15 @@ class Bundle:
         for parent in self.plan.parents(run).values():
             self._finished(parent, f"{scale}/runs/{parent.key}")
             before.append(f"{scale}/runs/{parent.key}/run.json")
-        arguments = ["--draft", self.inputs.draft(asked), *self.inputs.parents(asked)]
-        arguments += ["--save-every", str(SAVE_EVERY)]
-        queued.jobs.append(job("train", own, [*shared, "--out", folder, *arguments], before))
+        options = ["--draft", self.inputs.draft(asked), *self.inputs.parents(asked)]
+        options += ["--save-every", str(SAVE_EVERY)]
+        queued.jobs.append(job("train", own, [*shared, "--out", folder, *options], before))
         shared += ["--spec", f"{folder}/spec.json", "--run", folder]
         if run.settings.record is not None:
             out, recorder = f"{scale}/records/{run.key}", self.inputs.recorder(asked)
-            arguments = ["--out", f"{out}.npz", "--recorder", recorder]
+            options = ["--out", f"{out}.npz", "--recorder", recorder]
             needs = self.libraries(measuring_roots(run.settings.record))
-            queued.jobs.append(job("record", f"{out}.json", [*shared, *arguments], [own], needs))
+            queued.jobs.append(job("record", f"{out}.json", [*shared, *options], [own], needs))
         self._measure(queued, asked, shared, own)
 
     def _measure(self, queued: QueuedRun, asked: Any, shared: list[str], own: str) -> None:
@@ -214,8 +214,8 @@ class Bundle:
             libraries, files = needed
             evaluators = canonical({name: nodes[name] for name in group})
             out = f"{THERE}/{self.plan.scale}/measures/{queued.run.key}.{number}.json"
-            arguments = ["--out", out, "--evaluators", evaluators, *self.inputs.further(asked)]
-            queued.jobs.append(job("measure", out, [*shared, *arguments], files, libraries))
+            options = ["--out", out, "--evaluators", evaluators, *self.inputs.further(asked)]
+            queued.jobs.append(job("measure", out, [*shared, *options], files, libraries))
 
     def _drop_waiting(self) -> None:
         """Leave out the jobs that would wait for records that are neither here nor made there."""
