@@ -161,7 +161,8 @@ class Sweep:
 
         def call() -> None:
             plan = configured(ROOT, [file], results=str(folder / "results"))
-            asked = (read_yaml(file).get("overlay") or {}).get("experiments") or {}
+            overlay: Any = read_yaml(file).get("overlay") or {}
+            asked = overlay.get("experiments") or {}
             for name, settings in asked.items():
                 for run in plan.runs(name):
                     plan.parents(run)

@@ -32,7 +32,7 @@ from tests.model.corpora import write_corpus
 from tests.model.parallel import write_parallel
 from tests.model.specs import SOFTMAX, part
 from workflow.runtime.mechanism_check import check_mechanisms
-from workflow.runtime.process_state import read_states
+from workflow.runtime.process_state import ProcessState
 
 NORMALIZERS = [
     SOFTMAX,
@@ -723,7 +723,7 @@ SWITCHES = [
 @pytest.mark.parametrize(("change", "what"), SWITCHES, ids=map(str, range(len(SWITCHES))))
 def test_what_the_process_has_once_stays_and_is_put_back(own, change, what):
     torch.set_float32_matmul_precision("highest")  # a training before sets what it asks for
-    before = read_states()
+    before = ProcessState().values
 
     def mine(scores):
         change()
@@ -732,7 +732,7 @@ def test_what_the_process_has_once_stays_and_is_put_back(own, change, what):
     said = said_of(own(mine))[1]
     remedy = "draw with torch (torch.rand_like)" if "random" in what else "leave that as it is"
     assert said == f"{TRAINING}it changes {what} for the whole process; {remedy}"
-    assert read_states() == before
+    assert ProcessState().values == before
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ from workflow.runtime.atomic import ABANDONED, abandoned
 from workflow.runtime.integrity import read_verified
 from workflow.runtime.store import Entry
 from workflow.scripts import train
+from workflow.scripts.segments import read_segments
 from workflow.scripts.train import margin
 
 pytestmark = pytest.mark.xdist_group("scripts")
@@ -453,7 +454,7 @@ def test_code_of_a_run_that_calls_exit_is_named(job):
 @pytest.mark.parametrize("content", ["", "{", "7", "[1]", '[{"update": 1}]', "[" * 100_000])
 def test_what_the_store_says_of_attempts_may_be_damaged(tmp_path, capfd, content):
     (tmp_path / "segments.json").write_text(content)
-    assert train._segments(tmp_path / "segments.json", ("update", "cpu")) == []
+    assert read_segments(tmp_path / "segments.json", ("update", "cpu")) == []
     assert "nobody knows any more where and when the run began" in capfd.readouterr().err
 
 

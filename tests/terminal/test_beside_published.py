@@ -119,7 +119,7 @@ def test_a_part_ends_with_it_and_the_whole_does_not(
 ) -> None:
     csv = tmp_path / "stack_language.csv"
     csv.touch()
-    monkeypatch.setattr(closing, "made_of", lambda plan, asked: [str(csv.with_suffix(".md"))])
+    monkeypatch.setattr(closing, "tables_of", lambda plan, asked: [str(csv.with_suffix(".md"))])
     monkeypatch.setattr(closing, "first_rows", lambda plan, csv: [])
     monkeypatch.setattr(closing, "beside_published", lambda plan, tables: [*tables])
     said = closing.closing(plan_of(tmp_path), JobProgress(), asked)

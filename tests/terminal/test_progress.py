@@ -11,7 +11,7 @@ from tests.reporting.synthetic import plan_of
 from workflow import PUBLISHED
 from workflow.reporting.claims.judged import ClaimSide
 from workflow.terminal import closing
-from workflow.terminal.closing import choose, told
+from workflow.terminal.closing import choose, line_of
 from workflow.terminal.progress import STORED, JobProgress, duration, named
 
 
@@ -118,9 +118,9 @@ def test_numbers_are_of_main_claims_and_of_one_paper_each():
 def test_a_number_has_the_papers_beside_it():
     one = claim("stack", "one2020 section 2", paper="0.92")
     ours = "stack_task, recall: 0.50 (ours), 0.10 (hard)"
-    assert told(one) == f"{ours}; the paper's 0.92 [one2020 section 2]"
+    assert line_of(one) == f"{ours}; the paper's 0.92 [one2020 section 2]"
     one.right, one.paper = ClaimSide("fixed value", None, 0.9), ""
-    assert told(one) == "stack_task, recall: 0.50 (ours) [one2020 section 2]"
+    assert line_of(one) == "stack_task, recall: 0.50 (ours) [one2020 section 2]"
 
 
 def test_a_part_ends_with_the_first_values_of_its_table(tmp_path):

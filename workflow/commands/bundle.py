@@ -83,7 +83,7 @@ def main(args: argparse.Namespace) -> None:
         there = configured(ROOT, args.configfile, **settings | {"results": THERE})
         bundle = Bundle(plan, Inputs(Targets(there)), runs, args.minutes)
         bundle.write(Path(args.to))
-    print("\n".join(bundle.told(Path(args.to))))
+    print("\n".join(bundle.summary(Path(args.to))))
 
 
 def check(to: str) -> None:
@@ -104,7 +104,7 @@ def data(plan: Plan, runs: Iterable[Run]) -> list[str]:
     recipes = {}
     for run in with_parents(plan, runs):
         recipes[run.data] = run.recipe
-        recipes |= {data_folder(made): made for made in run.settings.further_data.values()}
+        recipes |= {data_folder(further): further for further in run.settings.further_data.values()}
     for recipe in recipes.values():
         if advice := missing_file(plan, recipe):
             raise InputError(advice)
@@ -134,23 +134,23 @@ class Bundle:
         for run in with_parents(plan, runs):
             spec = self.spec(run)
             if not Entry(self.store, spec["identity"]).finished() and run.key not in waiting:
-                parents = [waiting.get(one.key) for one in plan.parents(run).values()]
+                parents = [waiting.get(queued.key) for queued in plan.parents(run).values()]
                 took = planned(plan.duplicate_of(run) or run, estimator) / 60
                 waiting[run.key] = QueuedRun(run, spec, took, [*filter(None, parents)])
         self.finished = len({run.key for run in runs} - waiting.keys())
-        known = published(plan)
-        new = [it for it in waiting.values() if it.spec["identity"] not in known]
+        identities = published(plan)
+        new = [it for it in waiting.values() if it.spec["identity"] not in identities]
         prioritise(new, open_claims(plan))
-        for one in sorted(waiting.values(), key=lambda one: (-one.worth, one.run.seed)):
-            self._take(one, minutes)
+        for queued in sorted(waiting.values(), key=lambda queued: (-queued.worth, queued.run.seed)):
+            self._take(queued, minutes)
         self.left_out = len(waiting) - len(self.packed)
         if not self.packed:
             raise InputError(
                 f"nothing to pack: of the runs named, {self.finished} are finished, and "
                 f"{self.left_out} take longer than MINUTES; name others"
             )
-        for one in self.packed.values():
-            self._fill(one)
+        for queued in self.packed.values():
+            self._fill(queued)
         self._drop_waiting()
 
     def spec(self, run: Run) -> ResolvedSpec:
@@ -158,47 +158,47 @@ class Bundle:
         if run.key not in self._specs:
             digest = read_manifest(Path(self.plan.encoded(run.data)))["digest"]
             parents = self.plan.parents(run).items()
-            known = {name: self.spec(parent)["identity"] for name, parent in parents}
-            self._specs[run.key] = complete(self.plan.draft(run), digest, known)
+            identities = {name: self.spec(parent)["identity"] for name, parent in parents}
+            self._specs[run.key] = complete(self.plan.draft(run), digest, identities)
         return self._specs[run.key]
 
-    def _take(self, one: QueuedRun, minutes: float) -> None:
+    def _take(self, queued: QueuedRun, minutes: float) -> None:
         """Take a run, after those that it waits for, where all of them fit into the minutes."""
         both = self.packed | {
-            it.run.key: it for it in lineage(one) if it.run.key not in self.packed
+            it.run.key: it for it in lineage(queued) if it.run.key not in self.packed
         }
         if sum(it.minutes for it in both.values()) <= minutes:
             self.packed = both
 
-    def _fill(self, one: QueuedRun) -> None:
+    def _fill(self, queued: QueuedRun) -> None:
         """Say how a run is trained, recorded and measured, and pack what that reads."""
-        run = one.run
+        run = queued.run
         asked = SimpleNamespace(
             experiment=run.experiment.name, variant=run.variant, seed=str(run.seed)
         )
         scale = f"{THERE}/{self.plan.scale}"
         folder, own = f"{scale}/runs/{run.key}", f"{scale}/runs/{run.key}/run.json"
         self._folder(self.inputs.encoded(asked))
-        given = ["--data", self.inputs.encoded(asked), "--store", f"{THERE}/store"]
+        shared = ["--data", self.inputs.encoded(asked), "--store", f"{THERE}/store"]
         before = []
         for parent in self.plan.parents(run).values():
             self._finished(parent, f"{scale}/runs/{parent.key}")
             before.append(f"{scale}/runs/{parent.key}/run.json")
-        told = ["--draft", self.inputs.draft(asked), *self.inputs.parents(asked)]
-        told += ["--save-every", str(SAVE_EVERY)]
-        one.jobs.append(job("train", own, [*given, "--out", folder, *told], before))
-        given += ["--spec", f"{folder}/spec.json", "--run", folder]
+        options = ["--draft", self.inputs.draft(asked), *self.inputs.parents(asked)]
+        options += ["--save-every", str(SAVE_EVERY)]
+        queued.jobs.append(job("train", own, [*shared, "--out", folder, *options], before))
+        shared += ["--spec", f"{folder}/spec.json", "--run", folder]
         if run.settings.record is not None:
             out, recorder = f"{scale}/records/{run.key}", self.inputs.recorder(asked)
-            told = ["--out", f"{out}.npz", "--recorder", recorder]
+            options = ["--out", f"{out}.npz", "--recorder", recorder]
             needs = self.libraries(measuring_roots(run.settings.record))
-            one.jobs.append(job("record", f"{out}.json", [*given, *told], [own], needs))
-        self._measure(one, asked, given, own)
+            queued.jobs.append(job("record", f"{out}.json", [*shared, *options], [own], needs))
+        self._measure(queued, asked, shared, own)
 
-    def _measure(self, one: QueuedRun, asked: Any, given: list[str], own: str) -> None:
+    def _measure(self, queued: QueuedRun, asked: Any, shared: list[str], own: str) -> None:
         """Say how a run is measured: in a job those evaluators that need the same."""
         further = [tuple(text.split("=", 1)) for text in self.inputs.further(asked) if "=" in text]
-        nodes = self.plan.evaluators(one.run)
+        nodes = self.plan.evaluators(queued.run)
         for _, path in further:
             if path.endswith(".npz"):
                 self._record(path)
@@ -212,26 +212,28 @@ class Bundle:
 
         for number, (needed, group) in enumerate(groupby(sorted(nodes, key=needs), needs)):
             libraries, files = needed
-            told = canonical({name: nodes[name] for name in group})
-            out = f"{THERE}/{self.plan.scale}/measures/{one.run.key}.{number}.json"
-            more = ["--out", out, "--evaluators", told, *self.inputs.further(asked)]
-            one.jobs.append(job("measure", out, [*given, *more], files, libraries))
+            evaluators = canonical({name: nodes[name] for name in group})
+            out = f"{THERE}/{self.plan.scale}/measures/{queued.run.key}.{number}.json"
+            options = ["--out", out, "--evaluators", evaluators, *self.inputs.further(asked)]
+            queued.jobs.append(job("measure", out, [*shared, *options], files, libraries))
 
     def _drop_waiting(self) -> None:
         """Leave out the jobs that would wait for records that are neither here nor made there."""
-        jobs = [it for one in self.packed.values() for it in one.jobs]
-        there = {*self.files, *(it["out"] for it in jobs)}
-        there |= {it["out"].replace(".json", ".npz") for it in jobs if "/records/" in it["out"]}
-        for one in self.packed.values():
-            one.jobs = [it for it in one.jobs if {*it["needs"]} <= there]
+        jobs = [task for queued in self.packed.values() for task in queued.jobs]
+        there = {*self.files, *(task["out"] for task in jobs)}
+        there |= {
+            task["out"].replace(".json", ".npz") for task in jobs if "/records/" in task["out"]
+        }
+        for queued in self.packed.values():
+            queued.jobs = [task for task in queued.jobs if {*task["needs"]} <= there]
 
     def libraries(self, roots: Iterable[str]) -> list[str]:
         """Return what code has to have installed beside what every bundle needs."""
         modules = {module for module, _ in self.project.reached(roots)}
         names = {name for module in modules for name in imports.imported(module, ROOT)}
         tops = {name.partition(".")[0] for name in names}
-        known = {*LIBRARIES, *sys.stdlib_module_names}
-        return sorted(name for name in tops - known if not module_file(name, ROOT))
+        packed = {*LIBRARIES, *sys.stdlib_module_names}
+        return sorted(name for name in tops - packed if not module_file(name, ROOT))
 
     def _folder(self, folder: str) -> None:
         here = Path(self.plan.results, Path(folder).relative_to(THERE))
@@ -260,9 +262,9 @@ class Bundle:
 
     def write(self, to: Path) -> None:
         """Write the tar."""
-        specs = [one.spec for one in self.packed.values()]
+        specs = [queued.spec for queued in self.packed.values()]
         roots = {path for spec in specs for path in run_roots(spec)}
-        roots |= {path for one in self.packed.values() for path in paths(nodes(one.run))}
+        roots |= {path for queued in self.packed.values() for path in paths(nodes(queued.run))}
         programs = {f"workflow.scripts.{name}" for name in PROGRAMS}
         modules = {path.partition(":")[0] for path in roots} | programs
         modules |= {"workflow.lent.runner", "workflow.lent.compare"}
@@ -271,19 +273,18 @@ class Bundle:
         files = {str(path.relative_to(ROOT)): path for path in sorted(code | equivalent)}
         runs = [
             {
-                "key": one.run.key,
-                "identity": one.spec["identity"],
-                "minutes": round(one.minutes, 3),
-                "jobs": one.jobs,
+                "key": queued.run.key,
+                "identity": queued.spec["identity"],
+                "minutes": round(queued.minutes, 3),
+                "jobs": queued.jobs,
             }
-            for one in self.packed.values()
+            for queued in self.packed.values()
         ]
-        kept = bool(self.plan.config.get("keep_checkpoints"))
-        told = {"schema": SCHEMA, "scale": self.plan.scale, "keep_checkpoints": kept, "runs": runs}
-        told |= self.commit
-        write_archive(to, {**self.files, **files}, f"{folder_name(to)}/{LISTING}", told)
+        listing = {"schema": SCHEMA, "scale": self.plan.scale, "runs": runs, **self.commit}
+        listing["keep_checkpoints"] = bool(self.plan.config.get("keep_checkpoints"))
+        write_archive(to, {**self.files, **files}, f"{folder_name(to)}/{LISTING}", listing)
 
-    def told(self, to: Path) -> list[str]:
+    def summary(self, to: Path) -> list[str]:
         """Return what was packed, and how it is used."""
         first = next(iter(self.packed.values()))
         minutes = sum(one.minutes for one in self.packed.values())

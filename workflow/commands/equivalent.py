@@ -53,14 +53,16 @@ def _prove(since: str, only: str, device: str) -> bool:
     began, commit = time.monotonic(), _commit(since)
     if edited := _git("status", "--porcelain", "--", "model", "workflow").splitlines():
         raise InputError(f"{edited[0][3:]} is not as committed; commit it: commits are compared")
-    known = Equivalents.read(ROOT)
+    equivalents = Equivalents.read(ROOT)
     proofs: list[Proof] = []
     with _tree("HEAD") as new, _sides(commit, new, device) as sides:
         for kind, uses in sides.kinds().items():
-            if known.chain(kind.old, kind.new) is None and any(only in use.key for use in uses):
+            if equivalents.chain(kind.old, kind.new) is None and any(
+                only in use.key for use in uses
+            ):
                 started = time.monotonic()
                 proof = prove(sides, kind, uses)
-                _end_to_end(proof, known, new, device)
+                _end_to_end(proof, equivalents, new, device)
                 _say(proof, time.monotonic() - started)
                 if proof.accepted:
                     _append(line_of(proof, commit))
@@ -69,10 +71,10 @@ def _prove(since: str, only: str, device: str) -> bool:
     return all(proof.accepted for proof in proofs)
 
 
-def _end_to_end(proof: Proof, known: Equivalents, new: Path, device: str) -> None:
+def _end_to_end(proof: Proof, equivalents: Equivalents, new: Path, device: str) -> None:
     """Compare the last code of a chain of proofs with its first."""
-    first = known.representative(proof.kind.old)
-    chain = known.chain(first, proof.kind.old) or []
+    first = equivalents.representative(proof.kind.old)
+    chain = equivalents.chain(first, proof.kind.old) or []
     rounded = [line for line in chain if line["verdict"] == "same to rounding"]
     if not proof.accepted or len(rounded) + 1 < CHAIN:
         return
@@ -82,10 +84,10 @@ def _end_to_end(proof: Proof, known: Equivalents, new: Path, device: str) -> Non
         if uses is None:
             proof.refusals.append(f"its settings are no longer those of {chain[0]['since']}")
             return
-        found = prove(sides, whole, uses)
-    if found.finding.verdict == "different":
-        proof.finding = found.finding
-    proof.refusals += [f"since {chain[0]['since'][:12]}: {why}" for why in found.refusals]
+        comparison = prove(sides, whole, uses)
+    if comparison.finding.verdict == "different":
+        proof.finding = comparison.finding
+    proof.refusals += [f"since {chain[0]['since'][:12]}: {why}" for why in comparison.refusals]
 
 
 def _check(minutes: float) -> bool:
@@ -143,7 +145,7 @@ def _added() -> dict[str, list[EquivalenceLine]]:
 
     Raises InputError for lines that no commit has, or whose old code is outside of the history.
     """
-    found: dict[str, list[EquivalenceLine]] = {}
+    proofs: dict[str, list[EquivalenceLine]] = {}
     tracked = _git("ls-tree", "HEAD", "--", str(FILE))
     blame = _git("blame", "--porcelain", "HEAD", "--", str(FILE)) if tracked else ""
     commit, committed = "", set[str]()
@@ -152,7 +154,7 @@ def _added() -> dict[str, list[EquivalenceLine]]:
             committed.add(text[1:])
             line: EquivalenceLine = json.loads(text[1:])
             if line["verdict"] != STATED:
-                found.setdefault(commit, []).append(line)
+                proofs.setdefault(commit, []).append(line)
         elif len(text.split(" ")[0]) == 40:
             commit = text.split(" ")[0]
     present = (ROOT / FILE).read_text() if (ROOT / FILE).is_file() else ""
@@ -160,10 +162,10 @@ def _added() -> dict[str, list[EquivalenceLine]]:
         if text not in committed:
             raise InputError(f"{FILE}: a line is not committed; commit it first: {text[:80]}")
     order = _git("log", "--format=%H", "--", str(FILE)).split()
-    for lines in found.values():
+    for lines in proofs.values():
         for line in lines:
             _commit(line["since"])
-    return {commit: found[commit] for commit in order if commit in found}
+    return {commit: proofs[commit] for commit in order if commit in proofs}
 
 
 def _commit(name: str) -> str:

@@ -40,7 +40,8 @@ def delete_run(run: str, results: Path) -> None:
             f"run.json"
         )
     entry = next((path for path in store.glob("*") if path.name == run), None)
-    if entry is not None and not _of_this_project(entry):
+    # A process claims an entry by a file of that name.
+    if entry is not None and (entry.is_symlink() or not any(entry.glob("generation-*"))):
         raise UserError(
             f"{entry} is no run of this project, so nothing was removed; take it away yourself"
         )
@@ -59,14 +60,9 @@ def delete_run(run: str, results: Path) -> None:
     print(f"forgot {run}; the next snakemake that needs it trains it again")
 
 
-def _of_this_project(entry: Path) -> bool:
-    """Whether an entry of the store is a folder, no link to one, that a process has claimed."""
-    return not entry.is_symlink() and any(entry.glob("generation-*"))
-
-
 def folders(results: Path) -> dict[str, list[Path]]:
     """The run folders of all scales by the identity that their spec, or their run.json, names."""
-    found: dict[str, list[Path]] = {}
+    by_identity: dict[str, list[Path]] = {}
     for folder in sorted(results.glob("*/runs/*/*/seed-*")):
         files = [path for name in ("spec.json", "run.json") if (path := folder / name).is_file()]
         try:
@@ -74,8 +70,8 @@ def folders(results: Path) -> dict[str, list[Path]]:
         except Damaged as error:
             raise UserError(f"{error}; nothing was forgotten: mend it first (make mend).") from None
         for identity in named:
-            found.setdefault(identity, []).append(folder)
-    return found
+            by_identity.setdefault(identity, []).append(folder)
+    return by_identity
 
 
 def named_by(path: Path) -> str:

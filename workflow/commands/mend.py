@@ -6,10 +6,11 @@ Data and runs in the store are made again when a run needs them.
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from workflow.commands import verify
+from workflow.definitions.configuration import CommandSettings
 from workflow.definitions.loader import read_yaml
 from workflow.planning.limited import ScaleParts
 from workflow.runtime.failure import made_with
@@ -30,7 +31,7 @@ def main(args: argparse.Namespace) -> None:
 
 def mend(damaged: Sequence[Path], results: Path, changes: Sequence[Path]) -> int:
     """Set aside what is damaged, and have Snakemake make the outputs anew; its exit status."""
-    overlaid = has_overlay(changes)
+    overlaid = any("overlay" in read_yaml(path) for path in changes)
     scales: dict[str, list[str]] = {}
     for path in damaged:
         gone = made_with(path, results)
@@ -41,13 +42,9 @@ def mend(damaged: Sequence[Path], results: Path, changes: Sequence[Path]) -> int
     status = 0
     for scale, targets in scales.items():
         parts = ScaleParts.of(scale)
-        settings = {"results": str(results), "scale": parts.base}
-        settings |= {"limit": parts.limit} if parts.limit else {}
+        settings: CommandSettings = {"results": str(results), "scale": parts.base}
+        if parts.limit:
+            settings["limit"] = int(parts.limit)
         files = changes if bool(parts.overlay) == overlaid else ()
         status |= arguments.make_quietly(targets, settings, files)
     return status
-
-
-def has_overlay(changes: Iterable[Path]) -> bool:
-    """Whether results made with these files lie in a folder of their own, `<scale>+<overlay>`."""
-    return any("overlay" in read_yaml(path) for path in changes)

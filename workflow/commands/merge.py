@@ -58,24 +58,24 @@ def main(args: argparse.Namespace) -> None:
                 )
         store.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=UNPACKED, dir=store) as folder:
-            found, refused = checked(archive, Path(folder))
+            accepted, refused = checked(archive, Path(folder))
             unfinished = [
                 one.name
                 for one in sorted(Path(folder).glob("store/*"))
                 if not (one / "result").is_dir()
             ]
-            for one in found:
+            for one in accepted:
                 if os.path.lexists(store / one.name) and not (store / one.name).is_dir():
                     raise UserError(
                         f"{store / one.name} is no folder; move it away, and merge again"
                     )
             used = used_runs(results)
-            said = Counter(add(it, Entry(store, it.name), it.name in used) for it in found)
+            counts = Counter(add(it, Entry(store, it.name), it.name in used) for it in accepted)
     for reason in (*refused, *(f"run {name} is not finished" for name in unfinished)):
         say(f"left out: {reason}")
-    said["not finished"], said["left out"] = len(unfinished), len(refused)
-    told = ", ".join(f"{count} {what}" for what, count in sorted(said.items()) if count)
-    print(f"Runs of {args.archive}: {told or 'none'}")
+    counts["not finished"], counts["left out"] = len(unfinished), len(refused)
+    summary = ", ".join(f"{count} {what}" for what, count in sorted(counts.items()) if count)
+    print(f"Runs of {args.archive}: {summary or 'none'}")
     sys.exit(1 if refused else 0)
 
 
@@ -115,7 +115,7 @@ def checked(archive: Path, folder: Path) -> tuple[list[Path], list[str]]:
         raise UserError(
             f"{fault}; nothing was added: copy it again from where it was made"
         ) from None
-    project, found, refused = Project(ROOT), [], []
+    project, accepted, refused = Project(ROOT), [], []
     for path, record in records.items():
         if {path.name} != {*claimed[path]}:
             raise UserError(
@@ -126,8 +126,8 @@ def checked(archive: Path, folder: Path) -> tuple[list[Path], list[str]]:
         elif fault := not_finite(path / "result"):
             refused.append(f"run {path.name}: {fault}; train it again, and merge that")
         else:
-            found.append(path)
-    return found, refused
+            accepted.append(path)
+    return accepted, refused
 
 
 def other_code(record: RunRecord, project: Project) -> bool:
@@ -154,11 +154,11 @@ def not_finite(result: Path) -> str:
 
 def used_runs(results: Path) -> set[str]:
     """Return the identities of the runs whose results were copied out of the store."""
-    found = set()
+    identities = set()
     for path in results.glob("*/runs/*/*/seed-*/run.json"):
         with suppress(Damaged):
-            found.add(named_by(path))
-    return found
+            identities.add(named_by(path))
+    return identities
 
 
 def add(new: Path, entry: Entry, used: bool) -> str:

@@ -55,8 +55,8 @@ def main(args: argparse.Namespace) -> None:
         if args.targets:
             raise InputError("ROW= (--row) and ONLY= name two things to plan; leave one out")
         args.scale = args.scale or "lite"
-        own, *_, anew = reproduce.asked(args)
-        args.targets = [str(measures_of(own, run.key)) for run in anew]
+        own, *_, runs_of_row = reproduce.asked(args)
+        args.targets = [str(measures_of(own, run.key)) for run in runs_of_row]
     plan, settings = arguments.plan_of(args), arguments.settings(args)
     plan.check_scale(args.targets)
     check_home()

@@ -102,8 +102,9 @@ def plan_of(
     `changes` are the user's own configuration files, one of them with the overlay of a scale
     `<scale>+<name>`.
     """
-    every = {"experiments": "all", "seeds": None, "mirror": None}
-    plan = configured(ROOT, changes, scale=scale, results=str(results), **every)
+    plan = configured(
+        ROOT, changes, scale=scale, results=str(results), experiments="all", seeds=None, mirror=None
+    )
     if plan.limit or limit or ScaleParts.of(scale).limit:
         raise ReportingError(
             "results on some examples of each split only try the workflow and are not published; "

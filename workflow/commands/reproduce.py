@@ -4,7 +4,6 @@ import argparse
 import subprocess
 import sys
 from datetime import UTC, datetime
-from typing import Any
 
 from workflow import PUBLISHED, ROOT
 from workflow.definitions.paper import Paper
@@ -34,7 +33,7 @@ def main(args: argparse.Namespace) -> None:
     refuse_missing(plan, runs)
     targets = [str(measures_of(plan, run.key)) for run in runs]
     settings = arguments.settings(args).items()
-    options = [part for name, value in settings for part in (f"--{name}", value)]
+    options = [part for name, value in settings for part in (f"--{name}", str(value))]
     done = subprocess.run(
         [sys.executable, "-m", "workflow", "run", *targets, *options], check=False
     )
@@ -53,8 +52,7 @@ def asked(
 ) -> tuple[Plan, AddressedRow, Measures, list[Run]]:
     """Return a plan in a folder of its own, the row, what is published, and the runs to train."""
     args.results = str(arguments.results_of(args) / FOLDER)
-    settings: dict[str, Any] = {**arguments.settings(args)}
-    plan = configured(ROOT, experiments="all", seeds=None, **settings)
+    plan = configured(ROOT, **arguments.settings(args) | {"experiments": "all", "seeds": None})
     row = AddressedRow.at(args.row, Paper.all(plan.mechanisms))
     before = Measures(
         it.measure for it in published(PUBLISHED / plan.scale).values() if not it.stale

@@ -12,7 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from threading import Event, Thread
@@ -22,6 +22,7 @@ from snakemake.logging import logger as log
 from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
 from workflow import ROOT
+from workflow.definitions.configuration import CommandSettings
 from workflow.definitions.loader import read_yaml
 from workflow.planning.folders import check_home, check_submittable
 from workflow.runtime.errors import UserError
@@ -124,11 +125,12 @@ def shown_early(options: Sequence[str] | None, progress: JobProgress) -> Iterato
             showing.join()
 
 
-def without_failed(settings: Mapping[str, object], changes: Sequence[Path]) -> list[str]:
+def without_failed(settings: CommandSettings, changes: Sequence[Path]) -> list[str]:
     """Make tables of the runs that did not fail; return lines that say where, and how again."""
-    words = {"SCALE": settings.get("scale"), "LIMIT": settings.get("limit")}
-    words |= {"OVERLAY": changes[0] if changes else None, "RESULTS": settings.get("results")}
-    named = [f"{name}={shlex.quote(str(value))}" for name, value in words.items() if value]
+    variables = {"SCALE": settings.get("scale"), "LIMIT": settings.get("limit")}
+    variables |= {"OVERLAY": str(changes[0]) if changes else None}
+    variables |= {"RESULTS": settings.get("results")}
+    named = [f"{name}={shlex.quote(str(value))}" for name, value in variables.items() if value]
     lines = [f"Tables of what did not fail: {' '.join(('make so-far', *named))}"]
     made = so_far(_options(settings, changes))
     return [*lines, *made.stdout.splitlines()[-1:]] if made.returncode == 0 else lines
@@ -142,10 +144,9 @@ def so_far(options: Iterable[str]) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def _options(settings: Mapping[str, object], changes: Iterable[Path]) -> list[str]:
-    named = [
-        f"--{name}={settings[name]}" for name in ("scale", "limit", "results") if settings.get(name)
-    ]
+def _options(settings: CommandSettings, changes: Iterable[Path]) -> list[str]:
+    shown = ("scale", "limit", "results")
+    named = [f"--{name}={value}" for name, value in settings.items() if name in shown]
     return [*named, *(["--configfile", *map(str, changes)] if changes else [])]
 
 

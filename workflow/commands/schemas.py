@@ -100,12 +100,12 @@ def page() -> str:
 
 def _of_file(name: str, kind: type) -> Iterator[str]:
     """Write the keys of a file, then those of each mapping in it."""
-    schema, said, waiting = schema_of(kind), dict[str, Schema](), [""]
+    schema, described, waiting = schema_of(kind), dict[str, Schema](), [""]
     for title in waiting:
         rules = schema["$defs"][title] if title else schema
         yield f"\n### {name}: {title}\n" if title else f"\n## {name}.yaml\n"
-        yield f"\n{rules['description']}\n" + _keys(name, rules, said, schema["$defs"])
-        said[title] = rules["properties"]
+        yield f"\n{rules['description']}\n" + _keys(name, rules, described, schema["$defs"])
+        described[title] = rules["properties"]
         waiting += [one for one in _mappings(rules["properties"]) if one not in waiting]
 
 
@@ -115,13 +115,13 @@ def _mappings(rules: Schema) -> list[str]:
     return [one for one in dict.fromkeys(named) if one not in PARTS]
 
 
-def _keys(name: str, rules: Schema, said: dict[str, Schema], mappings: Schema) -> str:
-    """Write the keys of a mapping, but for those that are as in one `said` before.
+def _keys(name: str, rules: Schema, described: dict[str, Schema], mappings: Schema) -> str:
+    """Write the keys of a mapping, but for those that are as in one `described` before.
 
     A key without a meaning of its own has that of the mapping that is its value.
     """
     keys, alike = rules["properties"], dict[str, str]()
-    for title, others in said.items():
+    for title, others in described.items():
         shared = {key: title for key, one in keys.items() if others.get(key) == one}
         alike = max(alike, shared if title else {}, key=len)
     rows = {key: one for key, one in keys.items() if len(alike) < SAME or key not in alike}
@@ -173,8 +173,8 @@ def _link(name: str, title: str) -> str:
 
 def stale(folder: Path = FOLDER) -> list[str]:
     """Return the names of schemas that are missing, outdated or of no kind of definition."""
-    made, there = texts(), {path.name: path.read_text("utf-8") for path in folder.glob("*")}
-    return sorted(name for name in {*made, *there} if made.get(name) != there.get(name))
+    expected, present = texts(), {path.name: path.read_text("utf-8") for path in folder.glob("*")}
+    return sorted(name for name in {*expected, *present} if expected.get(name) != present.get(name))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -24,13 +24,13 @@ def main(args: argparse.Namespace) -> None:
             f"--scale {args.scale}: this is {plan.scale}; name an overlay's file with "
             "--configfile (make so-far OVERLAY=file)."
         )
-    made = write_so_far(plan, planned(plan), say, args.published)
-    for reason in made.left_out:
+    report = write_so_far(plan, planned(plan), say, args.published)
+    for reason in report.left_out:
         say(f"left out: {reason}")
-    own = f"{made.runs} of {made.planned} planned runs"
-    said = f"{own}, beside {made.published} published runs" if args.published else own
-    print(f"{said}; the cells of the others are 'not run'")
-    print(f"Report so far:  {made.page}")
+    own = f"{report.runs} of {report.planned} planned runs"
+    runs = f"{own}, beside {report.published} published runs" if args.published else own
+    print(f"{runs}; the cells of the others are 'not run'")
+    print(f"Report so far:  {report.page}")
 
 
 def say(line: str) -> None:

@@ -55,23 +55,23 @@ def main(args: argparse.Namespace) -> None:
 
 def in_json(reading: Any, asked: list[str]) -> str:
     """Return a reading as a JSON object, with what is asked for."""
-    more: dict[str, Any] = {name: getattr(reading, name) for name in asked}
-    for name, value in more.items():
-        if name == "attention":
-            more[name] = {place: [one.tolist() for one in it] for place, it in value.items()}
-        else:
-            more[name] = value().tolist()
+    more = {name: getattr(reading, name)().tolist() for name in asked if name != "attention"}
+    if "attention" in asked:
+        places = reading.attention.items()
+        more["attention"] = {
+            place: [layer.tolist() for layer in layers] for place, layers in places
+        }
     return json.dumps({"tokens": reading.tokens, **reading.prediction, **more}, ensure_ascii=False)
 
 
 def in_text(reading: Any) -> str:
     """Return the prediction of a reading, its columns between tabs."""
-    said = reading.prediction
-    if "translation" in said:
-        return str(said["translation"])
-    if "label" in said:
+    prediction = reading.prediction
+    if "translation" in prediction:
+        return str(prediction["translation"])
+    if "label" in prediction:
         return "\t".join(
-            [said["label"], *(f"{k} {p:.4f}" for k, p in said["probabilities"].items())]
+            [prediction["label"], *(f"{k} {p:.4f}" for k, p in prediction["probabilities"].items())]
         )
-    found = zip(reading.tokens[1:], said["log_probabilities"], strict=True)
-    return "\t".join(f"{token} {share:.4f}" for token, share in found)
+    pairs = zip(reading.tokens[1:], prediction["log_probabilities"], strict=True)
+    return "\t".join(f"{token} {share:.4f}" for token, share in pairs)

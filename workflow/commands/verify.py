@@ -122,17 +122,17 @@ def of_published(published: Path) -> Iterator[Check]:
 
 def verify(checks: Sequence[Check]) -> list[Damaged]:
     """Return what is damaged, in the order of the names; on all cores, saying how far it is."""
-    begun = said = time.monotonic()
-    found: dict[Path, Damaged] = {}
+    begun = reported = time.monotonic()
+    damaged: dict[Path, Damaged] = {}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         running = [pool.submit(_fault, check, path) for path, check in checks]
-        for done, one in enumerate(as_completed(running), start=1):
-            if (fault := one.result()) is not None:
-                found.setdefault(fault.path, fault)
-            if (now := time.monotonic()) - said >= EVERY:
-                said, left = now, (now - begun) / done * (len(checks) - done)
+        for done, future in enumerate(as_completed(running), start=1):
+            if (fault := future.result()) is not None:
+                damaged.setdefault(fault.path, fault)
+            if (now := time.monotonic()) - reported >= EVERY:
+                reported, left = now, (now - begun) / done * (len(checks) - done)
                 say(f"{done} of {len(checks)} verified, about {left:.0f} s left")
-    return sorted(found.values(), key=lambda error: error.path)
+    return sorted(damaged.values(), key=lambda error: error.path)
 
 
 def from_the_future(results: Path) -> list[Path]:
@@ -144,18 +144,18 @@ def from_the_future(results: Path) -> list[Path]:
 def replaced(results: Path) -> list[Path]:
     """Return the files, got by hand or a user's own, that are others than those that were used."""
     manual, fetched = results / "data" / "manual", results / "data" / "sources"
-    found = []
+    files = []
     for path in sorted(manual.glob("*/*")):
         out = fetched / path.relative_to(manual)
         with suppress(Damaged):
             used = origins.read(out)
             if used and put_by_hand(path, out) not in ("", used.sha256):
-                found.append(path)
+                files.append(path)
     own: dict[Path, set[str]] = {}
     for record in results.glob(f"data/*/*/prepared/{RECORD}"):
         for name, checksum in (parse_json(record.read_bytes()) or {}).items():
             own.setdefault(Path(name), set()).add(checksum)
-    return found + sorted(p for p, sums in own.items() if p.is_file() and sha256(p) not in sums)
+    return files + sorted(p for p, sums in own.items() if p.is_file() and sha256(p) not in sums)
 
 
 def _fault(check: Callable[[Path], object], path: Path) -> Damaged | None:
@@ -192,9 +192,11 @@ def _index(index: Path) -> None:
 def _lines(folder: Path, path: Path) -> None:
     """Check a file of lines published in a folder: all that belong there, once, and whole."""
     if path.name == SIDECARS:
-        made = {f"{one.parent.name}/{one.stem}": one.parent for one in path.parent.glob("*/*")}
-        for key, sidecar in read_lines(path, made).items():
-            check_files(made[key], sidecar["files"])
+        folders = {
+            f"{file.parent.name}/{file.stem}": file.parent for file in path.parent.glob("*/*")
+        }
+        for key, sidecar in read_lines(path, folders).items():
+            check_files(folders[key], sidecar["files"])
     elif path.parent.name == RUNS:
         index = read_verified(folder / INDEX)
         read_lines(path, by_experiment(index["runs"]).get(path.stem, {}))

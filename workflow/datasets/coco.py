@@ -85,7 +85,7 @@ def _images(path: Path, left_out: Dropped) -> list[tuple[str, Captioned]]:
     return images
 
 
-def _image(place: str, one: Mapping[str, Any], left_out: Dropped) -> tuple[str, Captioned]:
+def _image(place: str, one: Any, left_out: Dropped) -> tuple[str, Captioned]:
     """Return an image's split, and what is said of it."""
     try:
         split, name, sentences = str(one["split"]), one["cocoid"], one["sentences"]

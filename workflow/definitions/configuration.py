@@ -108,3 +108,16 @@ class Configuration(TypedDict):
     """what is run beside the papers' experiments, by name"""
     overlay: NotRequired[NamedOverlay | None]
     """changes to experiments, under a name"""
+
+
+class CommandSettings(TypedDict, total=False):
+    """The keys that a command sets, which replace those of the files."""
+
+    scale: str
+    """may be an overlay's, `<scale>+<name>`"""
+    limit: int
+    results: str
+    device: str
+    mirror: str | None
+    experiments: str
+    seeds: int | None

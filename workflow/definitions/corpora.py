@@ -120,23 +120,23 @@ def check_corpora(corpora: Corpora, where: str) -> None:
 
 
 def check_differences(
-    said: Iterable[Difference], rows: Collection[str], columns: Collection[str], at: str
+    differences: Iterable[Difference], rows: Collection[str], columns: Collection[str], at: str
 ) -> None:
     """Raise InputError for a difference in a row or column that the table at a place has not."""
-    for one in said:
-        require_known(f"{at}, differs", "row", one["rows"], rows)
-        require_known(f"{at}, differs", "column", one["columns"], columns)
+    for difference in differences:
+        require_known(f"{at}, differs", "row", difference["rows"], rows)
+        require_known(f"{at}, differs", "column", difference["columns"], columns)
 
 
 def check_printed(corpora: Corpora, expected: ExpectedValues, where: str) -> None:
     """Raise InputError for a row of which the paper prints no number."""
-    known = {(source, table, row) for source, table, row, _, _ in expected.values}
+    printed = {(source, table, row) for source, table, row, _, _ in expected.values}
     for name, table in corpora["tables"].items():
         for row in table["rows"]:
             place = row.get("printed", table.get("printed"))
-            if place and (key := (place["source"], place["table"], row["label"])) not in known:
-                said = ", ".join(key)
+            if place and (key := (place["source"], place["table"], row["label"])) not in printed:
+                absent = ", ".join(key)
                 raise InputError(
-                    f"{where}: tables.{name}, {row['id']}: {expected.path}: no number at {said}"
-                    f"{nearest(said, map(', '.join, known))}"
+                    f"{where}: tables.{name}, {row['id']}: {expected.path}: no number at {absent}"
+                    f"{nearest(absent, map(', '.join, printed))}"
                 )

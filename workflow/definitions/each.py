@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
+from workflow.definitions.values import Yaml
 from workflow.runtime.errors import InputError
 
 _RANGE = re.compile(r"(\d+)\.\.(\d+)")
@@ -28,15 +29,15 @@ def expanded(value: Any, where: str) -> Any:
     Raises InputError for bindings that can't be read, or a key that is made twice.
     """
     if isinstance(value, list):
-        return [one for _, one in _entries((("", item) for item in value), where)]
+        return [entry for _, entry in _entries((("", item) for item in value), where)]
     if not isinstance(value, Mapping):
         return value
-    made: dict[str, object] = {}
-    for key, one in _entries(value.items(), where):
-        if key in made:
+    mapping: dict[str, Yaml] = {}
+    for key, entry in _entries(value.items(), where):
+        if key in mapping:
             raise InputError(f'{where}: the key "{key}" stands twice; rename one')
-        made[key] = one
-    return made
+        mapping[key] = entry
+    return mapping
 
 
 def _entries(entries: Iterable[tuple[str, Any]], where: str) -> Iterator[tuple[str, Any]]:
@@ -46,13 +47,13 @@ def _entries(entries: Iterable[tuple[str, Any]], where: str) -> Iterator[tuple[s
             continue
         template = {name: item for name, item in value.items() if name != "each"}
         for binding in _bindings(value["each"], where):
-            name, one = _filled([key, template], binding)
-            yield name, expanded(one, where)
+            name, entry = _filled([key, template], binding)
+            yield name, expanded(entry, where)
 
 
-def _bindings(each: Any, where: str) -> list[dict[str, object]]:
-    if isinstance(each, list) and each and all(isinstance(one, Mapping) for one in each):
-        return [dict(one) for one in each]
+def _bindings(each: Any, where: str) -> list[dict[str, Yaml]]:
+    if isinstance(each, list) and each and all(isinstance(binding, Mapping) for binding in each):
+        return [dict(binding) for binding in each]
     if not isinstance(each, Mapping) or not each:
         raise InputError(f"{where}: each: expected a list of mappings, or names with their values")
     choices = []
@@ -62,10 +63,11 @@ def _bindings(each: Any, where: str) -> list[dict[str, object]]:
         if not isinstance(listed, list | range) or not listed:
             raise InputError(f"{where}: each: {name}: expected a list, or a range such as 0..31")
         choices.append([v if isinstance(v, Mapping) else {name: v} for v in listed])
-    return [{name: v for one in chosen for name, v in one.items()} for chosen in product(*choices)]
+    combinations = product(*choices)
+    return [{n: v for part in parts for n, v in part.items()} for parts in combinations]
 
 
-def _filled(value: Any, binding: Mapping[str, object]) -> Any:
+def _filled(value: Any, binding: Mapping[str, Yaml]) -> Any:
     if isinstance(value, str):
         for name, item in binding.items():
             if value == f"{{{name}}}":
@@ -74,5 +76,5 @@ def _filled(value: Any, binding: Mapping[str, object]) -> Any:
                 value = value.replace(written, str(item))
         return value
     if isinstance(value, Mapping):
-        return {_filled(key, binding): _filled(one, binding) for key, one in value.items()}
-    return [_filled(one, binding) for one in value] if isinstance(value, list) else value
+        return {_filled(key, binding): _filled(item, binding) for key, item in value.items()}
+    return [_filled(item, binding) for item in value] if isinstance(value, list) else value

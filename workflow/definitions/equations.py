@@ -28,15 +28,15 @@ Citations = Mapping[str, list[Citation]]
 
 def places(path: Path, keys: Collection[str]) -> dict[str, list[str]]:
     """By reference, what and why absent, of an `equations.tsv`; InputError tells a wrong line."""
-    found: dict[str, list[str]] = {}
+    places: dict[str, list[str]] = {}
     for number, line in enumerate(path.read_text("utf-8").splitlines()[1:], 2):
         reference, *row = line.split("\t")
-        known = [*_references(reference)] == [reference] and reference.split()[0] in keys
-        if not known or reference in found or len(row) != 2:
+        listed = [*_references(reference)] == [reference] and reference.split()[0] in keys
+        if not listed or reference in places or len(row) != 2:
             says = f"a line has a reference of its own to {' or '.join(keys)}, and two columns more"
             raise InputError(f"{path}, line {number}: {says}.")
-        found[reference] = row
-    return found
+        places[reference] = row
+    return places
 
 
 def citations(root: Path, *folders: str, spelled: bool = True) -> Citations:
@@ -44,7 +44,7 @@ def citations(root: Path, *folders: str, spelled: bool = True) -> Citations:
 
     Raises InputError where a place is named in another spelling and should not be.
     """
-    found = defaultdict[str, list[Citation]](list)
+    citations = defaultdict[str, list[Citation]](list)
     for path in sorted(path for folder in folders for path in (root / folder).rglob("*.py")):
         where, of_file = path.relative_to(root).as_posix(), defaultdict[str, list[Citation]](list)
         for name, line, docstring in _documented(ast.parse(path.read_bytes())):
@@ -55,17 +55,17 @@ def citations(root: Path, *folders: str, spelled: bool = True) -> Citations:
             for reference in dict.fromkeys(_references(text)):
                 of_file[reference].append((name, where, line))
         for reference, cited in of_file.items():
-            found[reference] += [one for one in cited if one[0]] or cited
-    return found
+            citations[reference] += [citation for citation in cited if citation[0]] or cited
+    return citations
 
 
-def check(known: Mapping[str, list[str]], code: Citations, tests: Citations) -> None:
+def check(equations: Mapping[str, list[str]], code: Citations, tests: Citations) -> None:
     """Raise InputError for what leads nowhere, or has neither code with a test nor a reason."""
     for reference, ((_, path, line), *_) in [*code.items(), *tests.items()]:
-        if reference not in known:
-            hint = nearest(reference, known)
+        if reference not in equations:
+            hint = nearest(reference, equations)
             raise InputError(f'{path}, line {line}: {FILE} has no "{reference}"{hint}')
-    for reference, (_, absent) in known.items():
+    for reference, (_, absent) in equations.items():
         for name, path, line in code.get(reference, ()):
             if " eq. " in reference and not name:
                 says = f"cite {reference} at the definition that implements it, not at the file."

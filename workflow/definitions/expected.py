@@ -104,9 +104,9 @@ class ExpectedValues:
         """Return the number at {source, table, row, column}; ReportingError if there is none."""
         key = (place["source"], place["table"], place["row"], place["column"], metric)
         if key not in self.values:
-            said = ", ".join(key)
-            hint = nearest(said, map(", ".join, self.values)) or "; correct the place"
-            raise ReportingError(f"{self.path}: no number at {said}{hint}")
+            absent = ", ".join(key)
+            hint = nearest(absent, map(", ".join, self.values)) or "; correct the place"
+            raise ReportingError(f"{self.path}: no number at {absent}{hint}")
         return self.values[key]
 
     def all_at(self, places: Sequence[Place], metric: str) -> list[Expected]:

@@ -15,6 +15,7 @@ import yaml
 
 from workflow.datasets.io.left_out import check_beginning
 from workflow.definitions.each import expanded
+from workflow.definitions.values import Yaml
 from workflow.runtime.errors import DataError, InputError
 from workflow.validation import Keys, check, written
 
@@ -50,7 +51,7 @@ def _judged(path: Path, kind: type, digest: bytes) -> object:
     return check(value, kind, str(path), lambda keys: lines(path, keys)[-1])
 
 
-def read_yaml(path: Path) -> dict[str, Any]:
+def read_yaml(path: Path) -> dict[str, Yaml]:
     """Read a YAML file that holds one mapping.
 
     Raises InputError, with the line where there is one, when the file is missing, is not YAML in

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from typing import Any, Never, TypeVar, cast
 
 from workflow.definitions.cells import check_tables, table_places, with_rows
 from workflow.definitions.claims import Claims, check_claims, claim_places
@@ -16,10 +16,11 @@ from workflow.definitions.loader import load_yaml
 from workflow.definitions.names import require_known
 from workflow.definitions.references import FILE, About, Papers, check_sources
 from workflow.definitions.tables import Table, Tables
+from workflow.definitions.values import Yaml
 from workflow.runtime.errors import InputError, ReportingError, nearest
 
 DefinitionT = TypeVar("DefinitionT")
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+NOTHING: Mapping[str, Never] = MappingProxyType({})
 INSIDE = {"corpora": "tables", "explorer": "tasks"}
 """What a file's definitions are called in it, where that is not the file's name."""
 PAPERS = Path(__file__).resolve().parent.parent / "papers"
@@ -42,8 +43,8 @@ class Paper:
         self.name, self.folder, self.mechanisms = name, papers / name, tuple(mechanisms)
         self.own = own
         if not self.folder.is_dir():
-            known = [path.name for path in papers.iterdir()]
-            raise ReportingError(f'There is no paper "{name}"{nearest(name, known) or "."}')
+            names = [path.name for path in papers.iterdir()]
+            raise ReportingError(f'There is no paper "{name}"{nearest(name, names) or "."}')
 
     @classmethod
     def all(
@@ -68,25 +69,27 @@ class Paper:
 
         Like the other kinds, it is empty where the paper has none.
         """
-        said = self._load("tables", Tables)
-        self._sourced(said["tables"])
-        if said["tables"]:
-            check_tables(said, str(self.folder / "tables.yaml"))
+        stated = self._load("tables", Tables)
+        self._sourced(stated["tables"])
+        if stated["tables"]:
+            check_tables(stated, str(self.folder / "tables.yaml"))
         if not self.mechanisms and not self.own:
-            return said
-        tables = {name: with_rows(one, self.mechanisms) for name, one in said["tables"].items()}
+            return stated
+        tables = {
+            name: with_rows(table, self.mechanisms) for name, table in stated["tables"].items()
+        }
         tables |= self.own
-        made: Tables = {**said, "tables": tables}
+        complete: Tables = {**stated, "tables": tables}
         if tables:
-            check_tables(made, str(self.folder / "tables.yaml"))
-        return made
+            check_tables(complete, str(self.folder / "tables.yaml"))
+        return complete
 
     @cached_property
     def claims(self) -> Claims:
         """The paper's `claims.yaml`."""
-        said = self._load("claims", Claims)
-        check_claims(said, str(self.folder / "claims.yaml"))
-        return said
+        claims = self._load("claims", Claims)
+        check_claims(claims, str(self.folder / "claims.yaml"))
+        return claims
 
     @cached_property
     def figures(self) -> Figures:
@@ -96,17 +99,17 @@ class Paper:
     @cached_property
     def corpora(self) -> Corpora:
         """The paper's `corpora.yaml`: tables that are made from the data alone."""
-        said = self._load("corpora", Corpora)
-        self._sourced(said["tables"])
-        check_corpora(said, str(self.folder / "corpora.yaml"))
-        return said
+        corpora = self._load("corpora", Corpora)
+        self._sourced(corpora["tables"])
+        check_corpora(corpora, str(self.folder / "corpora.yaml"))
+        return corpora
 
     @cached_property
     def explorer(self) -> Explorer:
         """The paper's `explorer.yaml`."""
-        said = self._load("explorer", Explorer)
-        check_explorer(said, str(self.folder / "explorer.yaml"))
-        return said
+        explorer = self._load("explorer", Explorer)
+        check_explorer(explorer, str(self.folder / "explorer.yaml"))
+        return explorer
 
     @cached_property
     def expected(self) -> ExpectedValues:
@@ -159,18 +162,17 @@ class Paper:
 
     def items(self, kind: str) -> Mapping[str, Any]:
         """Return the definitions of a kind, such as `tables` or `figures`, by their names."""
-        definitions: Mapping[str, Any] = getattr(self, kind)[INSIDE.get(kind, kind)]
-        return definitions
+        return getattr(self, kind)[INSIDE.get(kind, kind)]
 
-    def shared(self, kind: str) -> dict[str, object]:
+    def shared(self, kind: str) -> dict[str, Yaml]:
         """Return what the file of a kind says of all its definitions alike."""
         inside = INSIDE.get(kind, kind)
         return {key: value for key, value in getattr(self, kind).items() if key != inside}
 
     def definition(self, kind: str, name: str) -> Any:
         """Return one table's or figure's definition; ReportingError names the nearest there is."""
-        known = self.items(kind)
-        if name not in known:
-            hint = nearest(name, known) or f" (known: {', '.join(known)})."
+        definitions = self.items(kind)
+        if name not in definitions:
+            hint = nearest(name, definitions) or f" (known: {', '.join(definitions)})."
             raise ReportingError(f'{self.folder / kind}.yaml has no "{name}"{hint}')
-        return known[name]
+        return definitions[name]

@@ -92,10 +92,10 @@ class About:
     """What symbols in claims and tables mean."""
 
     @classmethod
-    def of(cls, said: Papers) -> "About":
+    def of(cls, papers: Papers) -> "About":
         """Return what a `paper.yaml` says."""
-        references = tuple(Reference(key, **one) for key, one in said["papers"].items())
-        return cls(said["title"], references, said.get("covers", ""), said.get("notation"))
+        references = tuple(Reference(key, **one) for key, one in papers["papers"].items())
+        return cls(papers["title"], references, papers.get("covers", ""), papers.get("notation"))
 
     @property
     def legend(self) -> str:

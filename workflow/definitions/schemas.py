@@ -34,8 +34,8 @@ EACH = {
 
 def for_editors(schema: Schema) -> Schema:
     """Return a schema in which entries may be templates (`each`), as in a file before any check."""
-    made: Schema = _with_templates(schema)
-    return {**made, "$defs": {**made["$defs"], "each": EACH}}
+    completed: Schema = _with_templates(schema)
+    return {**completed, "$defs": {**completed["$defs"], "each": EACH}}
 
 
 def _with_templates(value: Any, key: str = "") -> Any:
@@ -43,7 +43,7 @@ def _with_templates(value: Any, key: str = "") -> Any:
         return [_with_templates(one) for one in value]
     if not isinstance(value, dict):
         return value
-    made = {name: _with_templates(one, name) for name, one in value.items()}
-    if "$ref" in made and (key in ("items", "additionalProperties") or key.startswith("^")):
-        return {"anyOf": [{"$ref": "#/$defs/each"}, made]}
-    return made
+    completed = {name: _with_templates(one, name) for name, one in value.items()}
+    if "$ref" in completed and (key in ("items", "additionalProperties") or key.startswith("^")):
+        return {"anyOf": [{"$ref": "#/$defs/each"}, completed]}
+    return completed

@@ -116,6 +116,8 @@ Seed = Annotated[int, Field(ge=0, le=2147483647), WHOLE]
 SeedList = Annotated[Unique[Seed], Field(min_length=1, max_length=1000)]
 SeedCount = Annotated[int, Field(ge=1, le=1000), WHOLE]
 
+Yaml = None | bool | int | float | str | list["Yaml"] | dict[str, "Yaml"]
+"""A value of a YAML file, before it is checked."""
 Options = dict[str, Any]
 """Free arguments: what they may be, the part that takes them says."""
 _Number = Annotated[float, Field(strict=True, allow_inf_nan=False), NUMBER]

@@ -13,7 +13,7 @@ import numpy as np
 from model.batches.corpus import text_lines
 from workflow.datasets.encoded.prepared import SOURCE_VOCABULARY
 from workflow.datasets.encoded.subwords import RESERVED
-from workflow.datasets.kinds.recipe import load
+from workflow.datasets.kinds.recipe import Recipe, load
 from workflow.equivalence.side import SCALES, Json
 from workflow.planning.identity import canonical, without_paths
 
@@ -196,7 +196,7 @@ def _languages(recipe: Json) -> list[str]:
     return sorted(str(recipe.get("direction", "")).split("_")) if "direction" in recipe else []
 
 
-def _further(entry: Json, part: str) -> dict[str, Json]:
+def _further(entry: Json, part: str) -> dict[str, Recipe]:
     named = ((name.partition("."), recipe) for name, recipe in entry["further"].items())
     return {argument: recipe for (evaluator, _, argument), recipe in named if evaluator == part}
 
@@ -207,7 +207,7 @@ def _demo(key: str, listing: Mapping[str, Json]) -> Json | None:
     if not names:
         return None
     (best,) = get_close_matches(variant, names, n=1, cutoff=0)
-    recipe: Json = listing[f"demo/{experiment}/{best}"]["spec"]["run"]["data"]
+    recipe = listing[f"demo/{experiment}/{best}"]["spec"]["run"]["data"]
     return recipe if load(recipe).generated else None
 
 

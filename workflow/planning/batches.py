@@ -10,8 +10,9 @@ from typing import NamedTuple
 from workflow.planning.corpora import DescribedCorpus
 from workflow.planning.departures import overlaid
 from workflow.planning.identity import canonical
+from workflow.planning.paper_targets import PaperTargets
 from workflow.planning.plan import Run
-from workflow.planning.targets import FOLDERS, PaperTargets, Targets
+from workflow.planning.targets import FOLDERS, Targets
 
 
 class Item(NamedTuple):

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, cast
 
 from workflow.planning.built import Refused, built, parameters
 from workflow.planning.cost import Cost, Estimate, Estimator
@@ -15,6 +15,17 @@ from workflow.planning.settings import Resources
 from workflow.runtime.atomic import write_atomically
 from workflow.runtime.errors import InputError
 from workflow.runtime.integrity import read_verified, with_checksum
+
+
+class PlannedRun(TypedDict):
+    """What a run was planned to take: an `Estimate`, and when it was made."""
+
+    seconds: float
+    units: float
+    memory: float
+    disk: float
+    source: str
+    at: str
 
 
 def check_built(runs: Iterable[Run], estimator: Estimator) -> None:
@@ -122,11 +133,11 @@ def save_plan(plan: Plan, costs: Iterable[Cost]) -> None:
     for cost in costs:
         for key, one in cost.runs.items():
             if one.source != "store":
-                runs[key] = {**asdict(one), "at": at}
+                runs[key] = cast(PlannedRun, {**asdict(one), "at": at})
     write_atomically(file, with_checksum({"schema": 1, "runs": runs}, indent=1, sort_keys=True))
 
 
-def load_plan(file: Path) -> dict[str, Any]:
+def load_plan(file: Path) -> dict[str, PlannedRun]:
     """Return what each run was planned to take, by its key, as `save_plan` wrote it; {} before."""
     return dict(read_verified(file)["runs"]) if file.is_file() else {}
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-from contextlib import suppress
 from functools import cache
 from typing import Any, get_args, get_type_hints
 
@@ -63,10 +62,11 @@ def _check_types(node: Node, part: Any, key: str) -> None:
 
     Many a constructor keeps such a value, and only its use in training would fail.
     """
-    hints: dict[str, Any] = {}
     whole: Any = part
-    with suppress(NameError, TypeError):  # those that only a type checker imports
+    try:
         hints = get_type_hints(whole.__init__ if isinstance(part, type) else part)
+    except (NameError, TypeError):  # those that only a type checker imports
+        return
     for name in hints.keys() & node.keys():
         if {*(get_args(hints[name]) or [hints[name]])} <= PLAIN:
             check(node[name], hints[name], f"{key}.{name}")

@@ -106,14 +106,14 @@ class Project:
 
     def reached(self, roots: Iterable[str]) -> set[DefinitionKey]:
         """Return the definitions that roots reach; arguments and errors are those of `hash`."""
-        found: set[DefinitionKey] = set()
+        reached: set[DefinitionKey] = set()
         waiting: DefinitionText = [self.find(path) for path in roots]
         while waiting:
             key = waiting.pop()
-            if not isinstance(key, str) and key not in found:
-                found.add(key)
+            if not isinstance(key, str) and key not in reached:
+                reached.add(key)
                 waiting += self.text(key)
-        return found
+        return reached
 
     def find(self, path: str) -> DefinitionKey | str:
         """Return what `module:Name` means, as `meaning` does, of a module of the project.
@@ -124,27 +124,27 @@ class Project:
         if self.module(module) is None:
             file = module.replace(".", "/")
             raise InputError(f'module "{module}" has no file {file}.py in the project')
-        found = self.meaning(module, name)
-        if found is None:
+        meaning = self.meaning(module, name)
+        if meaning is None:
             raise InputError(f'module "{module}" defines no "{name}"')
-        return found
+        return meaning
 
     def meaning(self, module: str, name: str) -> DefinitionKey | str | None:
         """Return what a name of a module means, None for what Python itself or nobody defines.
 
         That is a definition, or as a text `module:Name` of a library, or `module.` for a whole one.
         """
-        found, inner = self.module(module), f"{module}.{name}"
-        if found and name in found.defined:
+        home, inner = self.module(module), f"{module}.{name}"
+        if home and name in home.defined:
             return module, name
-        if found and name in found.imported:
-            origin, attribute = found.imported[name]
+        if home and name in home.imported:
+            origin, attribute = home.imported[name]
             return f"{origin}." if attribute is None else self.meaning(origin, attribute)
         if self.module(inner):
             return f"{inner}."
-        if found is None:
+        if home is None:
             return f"{module}:{name}"
-        return (module, REST) if REST in found.defined else None
+        return (module, REST) if REST in home.defined else None
 
     def module(self, name: str) -> "_Module | None":
         """Return a module of the project, None for another."""
@@ -219,13 +219,13 @@ def _targets(statement: ast.stmt) -> list[ast.expr]:
             waiting = [annotated]
         case _:
             waiting = []
-    found: list[ast.expr] = []
+    flat: list[ast.expr] = []
     while waiting:
         target = waiting.pop()
         inner = target.elts if isinstance(target, ast.Tuple | ast.List) else []
         waiting += inner
-        found += [] if inner else [target]
-    return found
+        flat += [] if inner else [target]
+    return flat
 
 
 class _Writer:
@@ -281,15 +281,15 @@ class _Writer:
         self, node: ast.Name | ast.Attribute, local: frozenset[str], to: DefinitionText
     ) -> bool:
         """Write what a name, or a name of a module that it is of, means, if it is global."""
-        found = self._meaning(node, local)
-        if found is None:
+        meaning = self._meaning(node, local)
+        if meaning is None:
             return False
-        if isinstance(found, str) and found.endswith("."):
-            module = self.project.module(found[:-1])
+        if isinstance(meaning, str) and meaning.endswith("."):
+            module = self.project.module(meaning[:-1])
             names = module.defined if module else {}
-            to += [found, *((found[:-1], name) for name in names)] if names else [found]
+            to += [meaning, *((meaning[:-1], name) for name in names)] if names else [meaning]
         else:
-            to.append(found)
+            to.append(meaning)
         return True
 
     def _meaning(self, node: ast.expr, local: frozenset[str]) -> DefinitionKey | str | None:
@@ -339,11 +339,11 @@ def _bound(node: ast.AST) -> frozenset[str]:
 
 def _joined(text: DefinitionText) -> DefinitionText:
     """Return the same with texts that follow each other in one."""
-    found: DefinitionText = []
+    joined: DefinitionText = []
     for plain, pieces in itertools.groupby(text, lambda piece: isinstance(piece, str)):
         group = [*pieces]
-        found += ["".join(map(str, group))] if plain else group
-    return found
+        joined += ["".join(map(str, group))] if plain else group
+    return joined
 
 
 def _code_of(body: list[ast.stmt]) -> list[ast.stmt]:

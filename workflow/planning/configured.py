@@ -5,11 +5,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack, cast
 
 from workflow.datasets.io.dataset_files import SPLITS
-from workflow.definitions.configuration import Configuration
+from workflow.definitions.configuration import CommandSettings, Configuration
 from workflow.definitions.loader import lines, load_yaml, read_yaml
+from workflow.definitions.values import Yaml
 from workflow.planning.plan import Plan
 from workflow.runtime.errors import InputError, nearest
 
@@ -23,7 +24,7 @@ MADE = ("SCALE", "RESULTS", "DEVICE", "MIRROR", "ONLY", "OVERLAY", "PARALLEL", "
 """Variables of `make` that a person may mean."""
 
 
-def configured(root: Path, files: Iterable[Path] = (), **settings: Any) -> Plan:
+def configured(root: Path, files: Iterable[Path] = (), **settings: Unpack[CommandSettings]) -> Plan:
     """Return the plan of the configuration.
 
     Args:
@@ -42,9 +43,7 @@ def configured(root: Path, files: Iterable[Path] = (), **settings: Any) -> Plan:
         return Plan(configuration(root, files, settings), root)
 
 
-def configuration(
-    root: Path, files: Iterable[Path], settings: Mapping[str, object]
-) -> dict[str, object]:
+def configuration(root: Path, files: Iterable[Path], settings: CommandSettings) -> dict[str, Yaml]:
     """Return what `config.yaml`, the files of changes and the command line's settings say together.
 
     Snakemake reads the same files by rules of its own: `010` is 8 there, a key that stands twice
@@ -52,8 +51,9 @@ def configuration(
     """
     files = list(files)
     folders = [root, *(file.parent for file in files), Path()]
-    config: dict[str, object] = {}
-    for layer, folder in zip((*read_files(root, files), settings), folders, strict=True):
+    config: dict[str, Yaml] = {}
+    layers = (*read_files(root, files), settings)
+    for layer, folder in zip(layers, folders, strict=True):
         config = laid_over(config, located(layer, folder))
     return config
 
@@ -62,51 +62,51 @@ def located(value: Any, folder: Path, key: str = "") -> Any:
     """Return what a file says, the files that `data:` of it names being found from its folder."""
     if not isinstance(value, Mapping):
         return value
-    found = {name: located(one, folder, name) for name, one in value.items()}
+    layer = {name: located(item, folder, name) for name, item in value.items()}
     if key == "data":
         for split in {*SPLITS} & {*value}:
-            found[split] = _absolute(value[split], folder)
-    return found
+            layer[split] = _absolute(value[split], folder)
+    return layer
 
 
 def _absolute(value: Any, folder: Path) -> Any:
     """Return the path of a file, or of each of several; numbers are sizes."""
     if isinstance(value, list):
-        return [_absolute(one, folder) for one in value]
+        return [_absolute(path, folder) for path in value]
     if not isinstance(value, str) or value.isdecimal():
         return value
     return os.path.abspath(folder / os.path.expanduser(value))
 
 
 @contextmanager
-def file_named(root: Path, changes: Iterable[Path], given: Iterable[str]) -> Iterator[None]:
+def file_named(root: Path, changes: Iterable[Path], settings: Iterable[str]) -> Iterator[None]:
     """Have a mistake in the configuration name the file that sets the key, of several the last.
 
     Args:
         root: the project's folder.
         changes: files of changes to `config.yaml`.
-        given: keys that count whatever the files say; a mistake in them names no file.
+        settings: keys that count whatever the files say; a mistake in them names no file.
     """
     try:
         yield
     except InputError as error:
-        where, _, said = str(error).partition(": ")
+        where, _, sentence = str(error).partition(": ")
         if where not in ("config", "overlay"):
             raise
-        text = str(error) if where == "overlay" else said
+        text = str(error) if where == "overlay" else sentence
         unknown = re.match(r'unknown key "(.*?)" \(known: ', text)
         keys = [unknown[1]] if unknown else re.findall(r"\w+", text)
         files = [*reversed([*changes]), root / "config.yaml"]
-        if keys[0] in {*given}:
+        if keys[0] in {*settings}:
             raise
-        file, found = max(((file, lines(file, keys)) for file in files), key=lambda of: len(of[1]))
-        if len(found) == 1:
+        file, places = max(((file, lines(file, keys)) for file in files), key=lambda of: len(of[1]))
+        if len(places) == 1:
             raise
         name = file.name if file == files[-1] else file
-        raise InputError(f"{name}{found[-1]}: {text}") from None
+        raise InputError(f"{name}{places[-1]}: {text}") from None
 
 
-def read_files(root: Path, changes: Iterable[Path] = ()) -> list[dict[str, object]]:
+def read_files(root: Path, changes: Iterable[Path] = ()) -> list[dict[str, Yaml]]:
     """Return what `config.yaml` says, and each file of changes to it.
 
     Raises InputError when one can't be read, when two have overlays of different names (what both
@@ -118,19 +118,20 @@ def read_files(root: Path, changes: Iterable[Path] = ()) -> list[dict[str, objec
     for file in files:  # a pipe or a device would be waited for, and each is read more than once
         if os.path.exists(file) and not (os.path.isfile(file) or os.path.isdir(file)):
             raise InputError(f"{file}: cannot be read (it is no regular file); write one")
-    found = [dict(load_yaml(files[0], Configuration)), *map(read_yaml, files[1:])]
-    named: dict[str, Path] = {}
-    for file, said in zip(files, found, strict=True):
-        overlay = said.get("overlay")
+    stated = cast(dict[str, Yaml], load_yaml(files[0], Configuration))
+    layers = [stated, *map(read_yaml, files[1:])]
+    overlays: dict[str, Path] = {}
+    for file, layer in zip(files, layers, strict=True):
+        overlay = layer.get("overlay")
         if isinstance(overlay, Mapping) and "name" in overlay:
-            named.setdefault(str(overlay["name"]), file)
-    if len(named) > 1:
-        (first, other), (second, file), *_ = named.items()
+            overlays.setdefault(str(overlay["name"]), file)
+    if len(overlays) > 1:
+        (first, other), (second, file), *_ = overlays.items()
         raise InputError(
             f'{file}: overlay.name: "{second}", where {other} has the overlay "{first}"; write '
             f"both into one file, or give both one name"
         )
-    return found
+    return layers
 
 
 def check_environment(variables: Iterable[str]) -> None:
@@ -144,7 +145,7 @@ def check_environment(variables: Iterable[str]) -> None:
             )
 
 
-def laid_over(config: Any, changes: Mapping[str, object]) -> dict[str, object]:
+def laid_over(config: Any, changes: Mapping[str, Yaml]) -> dict[str, Yaml]:
     """Return a configuration with changes laid over it as Snakemake does.
 
     Mappings are joined key by key, and anything else is replaced; neither argument is altered.

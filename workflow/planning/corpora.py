@@ -76,14 +76,14 @@ def _stated(plan: Plan, row: CorpusRow) -> Recipe | None:
     return experiment.resolve(row["like"]["variant"], plan.config["scale"]).recipe
 
 
-def missing_file(plan: Plan, made: Recipe) -> str:
+def missing_file(plan: Plan, recipe: Recipe) -> str:
     """Say which file a person has to get first; empty when everything can be fetched or made."""
     data, mirror = Path(plan.results) / "data", Path(plan.mirror) if plan.mirror else None
     listed = sources.load()
-    for name in files(made)["sources"]:
-        source = listed.get((made["dataset"], name))
+    for name in files(recipe)["sources"]:
+        source = listed.get((recipe["dataset"], name))
         if source is None:
-            return f"{made['dataset']}/{name} is not in workflow/sources.tsv"
+            return f"{recipe['dataset']}/{name} is not in workflow/sources.tsv"
         fetched = (data / "sources" / source.name).is_file()
         if source.by_hand and not fetched and not at_hand(source, mirror, data / "manual"):
             return source.advice

@@ -181,7 +181,7 @@ class Estimator:
     ) -> None:
         self.plan, self.gpu, self.published, self.bf16 = plan, gpu, published, bf16
         self.results = results or Path(plan.results)
-        self._known: dict[tuple[str, Resources], Estimate] = {}
+        self._estimates: dict[tuple[str, Resources], Estimate] = {}
 
     def estimate(self, run: Run) -> Estimate:
         """Return what training a run is expected to take; nothing where the store has it."""
@@ -190,9 +190,9 @@ class Estimator:
         if finished or self.plan.duplicate_of(run):
             return Estimate(0, 0, 0, 0, "store")
         key = (run.settings.trained({}), run.settings.resources)
-        if key not in self._known:
-            self._known[key] = self._estimate(run)
-        return self._known[key]
+        if key not in self._estimates:
+            self._estimates[key] = self._estimate(run)
+        return self._estimates[key]
 
     def identity(self, run: Run) -> str | None:
         """Return a run's identity, None before its data or those of a parent are made."""
@@ -231,9 +231,8 @@ class Estimator:
             lambda one: len(one.parts ^ mine.parts) <= 2,
         ]
         for test in nearer:
-            found = [one for one in self._measured if test(one.traits)]
-            if found:
-                return found, "measured" if test is nearer[0] else "scaled"
+            if alike := [run for run in self._measured if test(run.traits)]:
+                return alike, "measured" if test is nearer[0] else "scaled"
         return [], "FLOPs"
 
     def _rate(self, alike: list[MeasuredRun]) -> float:
@@ -272,8 +271,8 @@ class Estimator:
             tokens = read + train["examples"]
             return Data(train["examples"], tokens, manifest["vocabulary_size"])
         length = recipe.get("length", LENGTH) + 1
-        if isinstance(recipe.get("train"), int):
-            return Data(recipe["train"], recipe["train"] * length, VOCABULARY)
+        if isinstance(examples := recipe.get("train"), int):
+            return Data(examples, examples * length, VOCABULARY)
         if data := stated(recipe, VOCABULARY):
             return data
         listed = load_sources()
@@ -295,13 +294,13 @@ class Estimator:
     @cached_property
     def _measured(self) -> list[MeasuredRun]:
         """All finished runs on this kind of device whose parts the code still has, each once."""
-        found = {}
+        runs = {}
         for record in self._records():
             if record["device_seconds"] and (record["device"] != "cpu") == self.gpu:
                 spec = record["spec"]
                 if self._fits(spec):
-                    found[record["identity"]] = MeasuredRun(record, spec, Traits.of(spec))
-        return list(found.values())
+                    runs[record["identity"]] = MeasuredRun(record, spec, Traits.of(spec))
+        return list(runs.values())
 
     def _fits(self, spec: Draft) -> bool:
         """Whether the code still has the parts of a run, and they take the arguments it gives."""
@@ -341,8 +340,8 @@ def run_of(plan: Plan, job: Job) -> Run | None:
     """Return the run that a job is about, None of a job of data or results."""
     if "seed" not in job.wildcards:
         return None
-    told = job.wildcards
-    return plan.run(told["experiment"], told["variant"], int(told["seed"]))
+    labels = job.wildcards
+    return plan.run(labels["experiment"], labels["variant"], int(labels["seed"]))
 
 
 def trained(plan: Plan, job: Job) -> Run | None:

@@ -38,8 +38,8 @@ class Departures:
 
         It is `absent` where the scale leaves out what scale `paper` has: there is no such data.
         """
-        found = [self._of(self.experiments[experiment], variant) for variant in variants]
-        return max(found, key=DEPARTURES.index)
+        departures = [self._of(self.experiments[experiment], variant) for variant in variants]
+        return max(departures, key=DEPARTURES.index)
 
     def _of(self, experiment: Experiment, variant: str) -> Deviation:
         if variant not in experiment.variants("paper"):
@@ -60,11 +60,11 @@ class Departures:
         `described`.
         """
         whole = self.experiments[experiment].resolve(variant, "paper").recipe
-        known = [*described, *self._recipes]
-        if whole in known:
+        recipes = [*described, *self._recipes]
+        if whole in recipes:
             return "whole"
         own = str(whole["dataset"])
-        names = {str(one["dataset"]) for one in known}
+        names = {str(recipe["dataset"]) for recipe in recipes}
         part = any(name == own or name.startswith(f"{own}_") for name in names)
         return "part" if part else "absent"
 
@@ -89,23 +89,23 @@ def _less(ours: Training, theirs: Training, length: Literal["updates", "epochs"]
 def overlaid(plan: Plan, runs: Iterable[Run]) -> dict[str, SettingChanges]:
     """Return what an overlay changes of runs, by `<experiment>/<variant>`; no run that it keeps."""
     each = {f"{run.experiment.name}/{run.variant}": run for run in runs}
-    found = {name: changes(plan, run) for name, run in each.items()}
-    return {name: changed for name, changed in found.items() if changed}
+    changed_of = {name: changes(plan, run) for name, run in each.items()}
+    return {name: changed for name, changed in changed_of.items() if changed}
 
 
 def changes(plan: Plan, run: Run) -> dict[str, list[Any]]:
     """Return what an overlay changes of a run; keys of a parent begin with `parents.<name>.`."""
-    found: dict[str, list[Any]] = {}
+    changed: dict[str, list[Any]] = {}
     if plan.limit:
-        found[EXAMPLES] = ["all", plan.limit]
+        changed[EXAMPLES] = ["all", plan.limit]
     if (run.experiment.overlay or plan.limit) and not run.experiment.like:
         stated = replace(run.experiment, overlay={}).resolve(run.variant, plan.config["scale"])
         for name in TOLD:
             before, after = (getattr(of, name) for of in (stated, run.settings))
-            found |= _differences(name, before, named(after) if name == "data" else after)
+            changed |= _differences(name, before, named(after) if name == "data" else after)
     for name, parent in plan.parents(run).items():
-        found |= {f"parents.{name}.{key}": pair for key, pair in changes(plan, parent).items()}
-    return found
+        changed |= {f"parents.{name}.{key}": pair for key, pair in changes(plan, parent).items()}
+    return changed
 
 
 def _differences(key: str, before: Any, after: Any) -> Iterator[tuple[str, list[Any]]]:

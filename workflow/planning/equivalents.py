@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Literal, NotRequired, TypedDict, cast, get_args
@@ -82,13 +82,13 @@ class Equivalents:
         self.lines: list[EquivalenceLine] = []
         self._oldest: dict[str, str] = {}
         self._stated: dict[str, str] = {}
-        self._known: set[str] = set()
+        self._codes: set[str] = set()
         for where, line in lines:
             if self._path(line["new"], line["old"], self.lines, forward=True) is not None:
                 raise InputError(f"{where}: leads in a circle back to {line['old']}; remove it")
             self._join(where, line)
             self.lines.append(line)
-            self._known |= {line["old"], line["new"]}
+            self._codes |= {line["old"], line["new"]}
 
     @classmethod
     def read(cls, root: Path) -> Equivalents:
@@ -109,9 +109,9 @@ class Equivalents:
             return
         if line["verdict"] == STATED:
             self._stated.setdefault(self._proven(old), new)
-        elif new not in self._known:
+        elif new not in self._codes:
             self._oldest[new] = self._proven(old)
-        elif old not in self._known:
+        elif old not in self._codes:
             self._oldest[old] = self._proven(new)
         else:
             raise InputError(
@@ -218,7 +218,7 @@ def _line(where: str, text: str) -> EquivalenceLine:
     return cast(EquivalenceLine, line)
 
 
-def _fault(line: Mapping[str, object]) -> str:
+def _fault(line: EquivalenceLine) -> str:
     """Return what is wrong with a line, nothing where it can be used."""
     stated = line.get("verdict") == STATED
     right = {
@@ -228,5 +228,5 @@ def _fault(line: Mapping[str, object]) -> str:
         "verdict": line.get("verdict") in VERDICTS,
         "gpu": line.get("gpu") in ((None,) if stated else GPU),
     }
-    wrong = [name for name, known in right.items() if not known]
+    wrong = [name for name, fits in right.items() if not fits]
     return f"{', '.join(wrong)} missing or impossible" if wrong else ""

@@ -169,12 +169,13 @@ def load_experiments(papers: Path) -> dict[str, Experiment]:
         raise InputError(
             f"{papers}: no paper has experiments here; write one to <paper>/experiments.yaml"
         )
-    found: dict[str, Experiment] = {}
+    experiments: dict[str, Experiment] = {}
     for file in files:
         for name, definition in load_yaml(file, Experiments)["experiments"].items():
-            if name in found:
+            if name in experiments:
                 raise InputError(
-                    f'{file}: experiment "{name}" also stands in {found[name].file}; rename one'
+                    f'{file}: experiment "{name}" also stands in '
+                    f"{experiments[name].file}; rename one"
                 )
-            found[name] = Experiment(name, file.parent.name, file, definition)
-    return found
+            experiments[name] = Experiment(name, file.parent.name, file, definition)
+    return experiments

@@ -12,18 +12,18 @@ ENOUGH = 4096
 """Bytes that show whether a disk is full: many a full one still takes an empty file."""
 
 
-def results_folder(given: str, root: Path) -> str:
+def results_folder(folder: str, root: Path) -> str:
     """Return the path of the results as Snakemake is to see it: in one form, whoever writes it.
 
     Raises InputError when it can't be part of a command, holds the project, or can't be written.
     """
-    expanded = os.path.expanduser(given)
+    expanded = os.path.expanduser(folder)
     if expanded.startswith("~"):
-        raise InputError(f'config: results: "{given}" begins with a user that is not here')
+        raise InputError(f'config: results: "{folder}" begins with a user that is not here')
     path = os.path.normpath(expanded)
     if path.startswith("-") or not path.isprintable():
         raise InputError(
-            f'config: results: {json.dumps(given)} begins with "-" or has a control character; '
+            f'config: results: {json.dumps(folder)} begins with "-" or has a control character; '
             f"name another folder"
         )
     reason = unwritable(Path(path))

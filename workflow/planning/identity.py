@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from model.build import Node
@@ -54,7 +54,14 @@ class Contents(TypedDict):
     """of the encoded files, once they are made"""
 
 
-class Draft(TypedDict):
+class TrainedParts(TypedDict):
+    """The parts of a run that its spec names."""
+
+    model: Node
+    objective: Node
+
+
+class Draft(TrainedParts):
     """The spec of a run as far as it is known before its inputs are made."""
 
     schema: int
@@ -63,8 +70,6 @@ class Draft(TypedDict):
     data: Contents
     parents: dict[str, str]
     """identities by name"""
-    model: Node
-    objective: Node
     training: Training
     checkpoints: Sequence[int]
     code: str
@@ -112,7 +117,7 @@ def paths(node: Any) -> list[str]:
     return [own, *inner] if isinstance(own, str) else inner
 
 
-def run_roots(spec: Mapping[str, object]) -> tuple[str, ...]:
+def run_roots(spec: TrainedParts) -> tuple[str, ...]:
     """Return the definitions whose reach is the code of a run."""
     return (*TRAINING, *paths([spec["model"], spec["objective"]]))
 

@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, cast
 
 from workflow.datasets.fetched import sources
 from workflow.datasets.fetched.fetching import put_by_hand
 from workflow.datasets.kinds import recipe as recipes
 from workflow.datasets.kinds.feature_files import state
 from workflow.datasets.kinds.recipe import Recipe
-from workflow.planning.identity import asked, canonical, complete, data_folder
+from workflow.planning.identity import Contents, asked, canonical, complete, data_folder
 from workflow.planning.plan import Run
 from workflow.planning.settings import Resources
 from workflow.planning.targets import Targets
@@ -20,6 +20,16 @@ from workflow.planning.targets import Targets
 Wildcards = Any
 """Those of a job as Snakemake has them: attributes that are texts, and `get`."""
 InputFunction = Callable[[Wildcards], Any]
+JobFiles = dict[str, str | list[str]]
+"""What a job reads, by what it is."""
+
+
+class WrittenSpec(TypedDict, total=False):
+    """What a job wrote of what it was asked for; nothing where it is damaged."""
+
+    data: Contents
+    parents: dict[str, str]
+    asked: str
 
 
 class Inputs:
@@ -65,12 +75,12 @@ class Inputs:
         """Return the processes of a training: one a GPU, whichever way the site asks for these."""
         return max(1, self.resources(wildcards).gpu)
 
-    def of_train(self, wildcards: Wildcards) -> dict[str, object]:
+    def of_train(self, wildcards: Wildcards) -> JobFiles:
         """Return a run's data, its parents, and an equal run to wait for: one of two is trained."""
         run = self.run(wildcards)
         twin = self.plan.duplicate_of(run)
         return {
-            "data": self._encoded(run.data),
+            "data": self.plan.encoded(run.data),
             "parents": [
                 f"{self._folder(parent)}/{name}"
                 for parent in self.plan.parents(run).values()
@@ -86,8 +96,8 @@ class Inputs:
         spec = _read(file)
         contents, parents = spec.get("data", {}).get("digest", ""), spec.get("parents", {})
         planned = complete(draft, contents, parents)
-        made = {name: spec.get(name) for name in planned}
-        return [str(file)] if spec and canonical(made) != canonical(planned) else []
+        written = {name: spec.get(name) for name in planned}
+        return [str(file)] if spec and canonical(written) != canonical(planned) else []
 
     def outdated_measures(self, wildcards: Wildcards) -> list[str]:
         """Return the measures of a run that other evaluators took."""
@@ -103,14 +113,14 @@ class Inputs:
 
     def encoded(self, wildcards: Wildcards) -> str:
         """Return the folder of a run's data."""
-        return self._encoded(self.run(wildcards).data)
+        return self.plan.encoded(self.run(wildcards).data)
 
-    def of_measure(self, wildcards: Wildcards) -> dict[str, object]:
+    def of_measure(self, wildcards: Wildcards) -> JobFiles:
         """Return the data of a run, and what its evaluators read beside it."""
         run = self.run(wildcards)
         records = {file for _, file in self._records(run)}
         return {
-            "data": self._encoded(run.data),
+            "data": self.plan.encoded(run.data),
             "further": sorted({folder for _, folder in self._further(run)}),
             "records": sorted(records),
             "checksums": sorted(file.replace(".npz", ".json") for file in records),
@@ -119,9 +129,9 @@ class Inputs:
     def further(self, wildcards: Wildcards) -> list[str]:
         """Return what a run's evaluators read beside its data, as arguments of `measure`."""
         run = self.run(wildcards)
-        given = [("--further", *pair) for pair in self._further(run)]
-        given += [("--record", *pair) for pair in self._records(run)]
-        return [text for option, name, path in given for text in (option, f"{name}={path}")]
+        arguments = [("--further", *pair) for pair in self._further(run)]
+        arguments += [("--record", *pair) for pair in self._records(run)]
+        return [text for option, name, path in arguments for text in (option, f"{name}={path}")]
 
     def parents(self, wildcards: Wildcards) -> list[str]:
         """Return a run's parents as arguments of `train`, each with its folder."""
@@ -172,8 +182,8 @@ class Inputs:
 
     def features(self, index: str) -> InputFunction:
         """Return what tells features got by hand, of that index, from others put in their place."""
-        manual, found = Path(self.data, "manual"), Path(self.data, "features")
-        return lambda wildcards: state(manual, wildcards.dataset, found / wildcards.dataset / index)
+        manual, own = Path(self.data, "manual"), Path(self.data, "features")
+        return lambda wildcards: state(manual, wildcards.dataset, own / wildcards.dataset / index)
 
     def of_prepare(self, wildcards: Wildcards) -> list[str]:
         """Return downloaded files and features, or the folder of generated files.
@@ -195,26 +205,27 @@ class Inputs:
         """Return the files that `prepare` reads, one by one."""
         if own := self._own(wildcards):
             return own
-        files, given = recipes.files(self.recipe(wildcards)), list(input)
-        return given if files["sources"] else [f"{given[0]}/{name}" for name in files["raw"]]
+        files, inputs = recipes.files(self.recipe(wildcards)), list(input)
+        return inputs if files["sources"] else [f"{inputs[0]}/{name}" for name in files["raw"]]
 
     def _own(self, wildcards: Wildcards) -> list[str]:
         return self.plan.own_files.get(f"{wildcards.dataset}/{wildcards.recipe}", [])
 
-    def of_explore(self, wildcards: Wildcards) -> dict[str, object]:
+    def of_explore(self, wildcards: Wildcards) -> JobFiles:
         """Return the files of the runs that the explorer shows, their data, and recordings."""
         runs = self.targets.explored
         recorded = [run for paper in self.targets.papers.values() for run in paper.recorded]
         return {
             "files": self.targets.outputs_of(runs),
-            "data": list(dict.fromkeys(self._encoded(run.data) for run in runs)),
+            "data": list(dict.fromkeys(self.plan.encoded(run.data) for run in runs)),
             "measures": self.targets.measures(recorded),
         }
 
     def explorer(self, wildcards: Wildcards) -> list[str]:
         """Return the explorer's page where all that it shows is selected, else nothing."""
         papers = self.targets.papers.values()
-        shown = {run.experiment.name for one in papers for run in (*one.explored, *one.recorded)}
+        runs = [run for paper in papers for run in (*paper.explored, *paper.recorded)]
+        shown = {run.experiment.name for run in runs}
         page = [f"{self.plan.folder}/explorer.html"]
         return page if shown and shown <= set(self.plan.selected) else []
 
@@ -234,38 +245,35 @@ class Inputs:
         """Return the files behind a target; none is named for a target not asked for."""
         return lambda wildcards: self.targets.files(name)
 
-    def _encoded(self, folder: str) -> str:
-        return self.plan.encoded(folder)
-
     def _folder(self, run: Run) -> str:
         return f"{self.plan.folder}/runs/{run.key}"
 
     def _further(self, run: Run) -> list[tuple[str, str]]:
         """Return `<evaluator>.<argument>` and folder of each further corpus."""
         further = run.settings.further_data.items()
-        return [(name, self._encoded(data_folder(recipe))) for name, recipe in further]
+        return [(name, self.plan.encoded(data_folder(recipe))) for name, recipe in further]
 
     def _records(self, run: Run) -> list[tuple[str, str]]:
         """Return `<evaluator>.<argument>` and file of each record."""
         return [
-            (name, f"{self.plan.folder}/records/{one.key}.npz")
+            (name, f"{self.plan.folder}/records/{recorded.key}.npz")
             for name, runs in self.plan.records(run).items()
-            for one in runs
+            for recorded in runs
         ]
 
 
-def _read(file: str | Path) -> dict[str, Any]:
+def _read(file: str | Path) -> WrittenSpec:
     """Return what a job wrote, nothing where there is no such file or it is damaged."""
     try:
-        return dict(json.loads(Path(file).read_bytes()))
+        return cast(WrittenSpec, dict(json.loads(Path(file).read_bytes())))
     except (OSError, ValueError):
         return {}
 
 
-def _asked_else(file: str, told: str, nodes: object) -> list[str]:
-    """Return a file when what stands in `told` was asked for by other nodes."""
-    made = asked(nodes)
-    return [file] if _read(told).get("asked", made) != made else []
+def _asked_else(file: str, record: str, nodes: object) -> list[str]:
+    """Return a file when its record was asked for by other nodes."""
+    planned = asked(nodes)
+    return [file] if _read(record).get("asked", planned) != planned else []
 
 
 def _any(expressions: Iterable[str]) -> str:

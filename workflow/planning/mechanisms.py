@@ -32,11 +32,11 @@ def mechanisms(config: Configuration, parts: Parts) -> dict[str, Node]:
     Raises InputError when one names nothing, an argument that it does not take, or not all that it
     needs.
     """
-    found: dict[str, Node] = {
+    nodes: dict[str, Node] = {
         name: {"path": value} if isinstance(value, str) else value
         for name, value in config.get("mechanisms", {}).items()
     }
-    for name, node in found.items():
+    for name, node in nodes.items():
         where = f"config: mechanisms.{name}"
         parts.check(node, where)
         required = parts.signature(node["path"], where).required
@@ -45,7 +45,7 @@ def mechanisms(config: Configuration, parts: Parts) -> dict[str, Node]:
             raise InputError(
                 f"{where} ({node['path']}): needs {', '.join(missing)}; give it beside the path"
             )
-    return found
+    return nodes
 
 
 def with_variants(experiment: Experiment, own: Mapping[str, Node], parts: Parts) -> Experiment:

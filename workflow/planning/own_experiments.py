@@ -28,7 +28,7 @@ HERE = ("like", "title", "variants", "tables")
 """What an own experiment says beside settings."""
 
 
-def own_experiment(name: str, said: OwnExperiment, papers: Mapping[str, Experiment]) -> Experiment:
+def own_experiment(name: str, own: OwnExperiment, papers: Mapping[str, Experiment]) -> Experiment:
     """Return a user's own experiment like one of the papers'.
 
     Raises InputError where its name is taken, or what it is like is not there.
@@ -36,7 +36,7 @@ def own_experiment(name: str, said: OwnExperiment, papers: Mapping[str, Experime
     where = f"config: own_experiments.{name}"
     if name in papers:
         raise InputError(f"{where}: {papers[name].paper} has an experiment of this name; rename it")
-    paper, _, of = said["like"].rpartition("/")
+    paper, _, of = own["like"].rpartition("/")
     require_known(f"{where}.like", "experiment", [of], papers)
     source = papers[of]
     keys = (source.paper, source.definition["source"].split()[0])
@@ -44,20 +44,22 @@ def own_experiment(name: str, said: OwnExperiment, papers: Mapping[str, Experime
         raise InputError(
             f"{where}.like: {of} is not of {paper or 'no paper'}; write {keys[1]}/{of}"
         )
-    changes = cast(Overlay, {key: value for key, value in said.items() if key not in HERE})
-    definition: Definition = {**source.definition, "title": said["title"]}
-    require_known(f"{where}.variants", "variant", said.get("variants", ()), definition["variants"])
-    made = replace(source, name=name, definition=definition, overlay=changes, like=said["like"])
-    return replace(made, definition={**definition, "scales": _scales(made, said)})
+    changes = cast(Overlay, {key: value for key, value in own.items() if key not in HERE})
+    definition: Definition = {**source.definition, "title": own["title"]}
+    require_known(f"{where}.variants", "variant", own.get("variants", ()), definition["variants"])
+    experiment = replace(
+        source, name=name, definition=definition, overlay=changes, like=own["like"]
+    )
+    return replace(experiment, definition={**definition, "scales": _scales(experiment, own)})
 
 
-def _scales(made: Experiment, said: OwnExperiment) -> Scales:
+def _scales(experiment: Experiment, own: OwnExperiment) -> Scales:
     """Return the scales of an own experiment, each with the variants that are run at it."""
-    scales: Scales = {**made.definition.get("scales", {})}
+    scales: Scales = {**experiment.definition.get("scales", {})}
     for scale in SCALES:
         runs: dict[str, str] = {}
-        for variant in said.get("variants") or made.variants(scale):
-            settings = made.resolve(variant, scale)
+        for variant in own.get("variants") or experiment.variants(scale):
+            settings = experiment.resolve(variant, scale)
             runs.setdefault(settings.trained(settings.parents), variant)
         scales[scale] = {**scales.get(scale, {}), "only": [*runs.values()]}
     return scales
@@ -73,18 +75,18 @@ def own_tables(
 
     Raises InputError for a table that is not there.
     """
-    found: dict[str, dict[str, Table]] = {}
-    for name, said in own.items():
+    by_paper: dict[str, dict[str, Table]] = {}
+    for name, definition in own.items():
         experiment = experiments[name]
         stated = Paper(experiment.paper, papers).tables
-        wanted = said.get("tables", [*stated["tables"]])
+        wanted = definition.get("tables", [*stated["tables"]])
         where = f"config: own_experiments.{name}.tables"
         require_known(where, "table", wanted, stated["tables"])
-        tables = found.setdefault(experiment.paper, {})
+        tables = by_paper.setdefault(experiment.paper, {})
         for table in wanted:
-            if made := _table(experiment, scale, stated, stated["tables"][table]):
-                tables[f"{name}_{table}"] = made
-    return dict(found)
+            if own_table := _table(experiment, scale, stated, stated["tables"][table]):
+                tables[f"{name}_{table}"] = own_table
+    return dict(by_paper)
 
 
 def _table(own: Experiment, scale: ScaleName, stated: Tables, table: Table) -> Table | None:

@@ -11,6 +11,7 @@ from workflow.datasets.kinds.recipe import Recipe
 from workflow.definitions.configuration import Configuration
 from workflow.definitions.experiments import Overlay
 from workflow.definitions.names import require_known
+from workflow.definitions.values import Yaml
 from workflow.planning.code import Project
 from workflow.planning.experiments import SCALES, Experiment, load_experiments, numbered
 from workflow.planning.folders import results_folder
@@ -75,7 +76,7 @@ class Plan:
             overlay, whether it is selected or not.
     """
 
-    def __init__(self, config: Mapping[str, object], root: Path) -> None:
+    def __init__(self, config: Mapping[str, Yaml], root: Path) -> None:
         self.root = root
         self._project = Project(root)
         self.parts = Parts(root)
@@ -98,7 +99,7 @@ class Plan:
         self.scale += f"+{LIMIT}{self.limit}" if self.limit else ""
         self.experiments = {}
         self._own = self.config.get("own_experiments", {})
-        own = {name: own_experiment(name, said, stated) for name, said in self._own.items()}
+        own = {name: own_experiment(name, own, stated) for name, own in self._own.items()}
         for name, experiment in (stated | own).items():
             scales = [self.config["scale"]] if name in own else SCALES
             experiment.check(stated | own, self.parts, scales)
@@ -170,12 +171,12 @@ class Plan:
         Raises InputError where the run starts from the weights of a parent with another model.
         """
         parents = sorted(run.settings.parents.items())
-        found = {name: self.run(*parent, run.seed) for name, parent in parents}
+        runs = {name: self.run(*parent, run.seed) for name, parent in parents}
         start = run.settings.training.get("start_from")
         if start is not None:
-            origin = found[start]
+            origin = runs[start]
             run.settings.check_start(run.key, origin.key, origin.settings.model)
-        return found
+        return runs
 
     def draft(self, run: Run) -> Draft:
         """Return the spec but for what only the finished inputs tell: data digest, parents."""
@@ -289,32 +290,32 @@ class Plan:
 
     @cached_property
     def _recipes(self) -> dict[str, Recipe]:
-        found = {}
+        recipes = {}
         for name, experiment in self.experiments.items():
             for variant in experiment.definition["variants"]:
                 run = self.run(name, variant, 0)
-                for made in (run.recipe, *run.settings.further_data.values()):
-                    found[data_folder(made)] = made
-        return found
+                for recipe in (run.recipe, *run.settings.further_data.values()):
+                    recipes[data_folder(recipe)] = recipe
+        return recipes
 
     @cached_property
     def own_files(self) -> dict[str, list[str]]:
         """The paths of the user's own files that data are made of, by the folder of the data."""
-        found: dict[str, list[str]] = {}
+        files: dict[str, list[str]] = {}
         for name, experiment in self.experiments.items():
             for variant in experiment.definition["variants"]:
-                found |= self.run(name, variant, 0).settings.own_files
-        return found
+                files |= self.run(name, variant, 0).settings.own_files
+        return files
 
     def _kinds(self) -> dict[str, list[tuple[str, str]]]:
         """Return all variants as (experiment, variant) by kind, those run at the scale first."""
         scale, every = self.config["scale"], self.experiments.items()
-        pairs = [(name, variant) for name, one in every for variant in one.variants(scale)]
-        pairs += [(name, variant) for name, one in every for variant in one.definition["variants"]]
-        found: dict[str, list[tuple[str, str]]] = {}
+        pairs = [(name, variant) for name, of in every for variant in of.variants(scale)]
+        pairs += [(name, variant) for name, of in every for variant in of.definition["variants"]]
+        by_kind: dict[str, list[tuple[str, str]]] = {}
         for pair in dict.fromkeys(pairs):
-            found.setdefault(self._kind(self.run(*pair, 0)), []).append(pair)
-        return found
+            by_kind.setdefault(self._kind(self.run(*pair, 0)), []).append(pair)
+        return by_kind
 
     def _kind(self, run: Run, descendants: tuple[Run, ...] = ()) -> str:
         """Return the digest of what decides the weights of a run, but for its seed.

@@ -59,6 +59,7 @@ class EvaluatorRecord(TypedDict, total=False):
     """The code that ran, where it is not what stands for it."""
     built: str
     """The code that built the model, likewise."""
+    seconds: float
     scalars: Mapping[str, ScalarRecord]
     arrays: Mapping[str, Any]
     """Lists by name, or mappings of lists."""

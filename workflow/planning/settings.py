@@ -4,13 +4,14 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from model.build import Node
 from workflow.datasets.kinds.own_files import by_content, own_files
 from workflow.datasets.kinds.recipe import Recipe, complete
 from workflow.definitions.experiments import DEFAULTS, Every, Training
 from workflow.definitions.names import require_known
+from workflow.definitions.values import Yaml
 from workflow.planning.identity import canonical, data_folder, recipe_hash
 from workflow.planning.nodes import Parts
 from workflow.runtime.errors import InputError, RecipeError
@@ -153,14 +154,13 @@ class Settings:
         An argument with the key `dataset` is one: the evaluator gets the corpus made by it.
         """
         return {
-            name: recipe(value, f"{self.where}: evaluators.{name}")
-            for name, value in self._arguments("dataset")
+            name: recipe(data, f"{self.where}: evaluators.{name}") for name, data in self._further()
         }
 
     @property
     def own_files(self) -> dict[str, list[str]]:
         """The paths of the user's own files that data are made of, by the folder of the data."""
-        stated = [self.data, *(value for _, value in self._arguments("dataset"))]
+        stated = [self.data, *(data for _, data in self._further())]
         return {
             data_folder(recipe(data, self.where)): [str(path) for path in paths]
             for data in stated
@@ -187,7 +187,7 @@ class Settings:
             found[name] = RecordReading(of, offset, value.get("others", False))
         return found
 
-    def trained(self, parents: Mapping[str, object]) -> str:
+    def trained(self, parents: Mapping[str, str | VariantKey]) -> str:
         """Return what decides the weights, but for the seed: equal texts, equal runs."""
         parts = (self.recipe, self.model, self.objective, self.training, self.checkpoints)
         return canonical([*parts, parents])
@@ -245,6 +245,9 @@ class Settings:
                     f"{run}: training.start_from: model.{key} is not that of {parent}, whose "
                     f"weights would mean something else here; make it the same"
                 )
+
+    def _further(self) -> Iterator[tuple[str, Recipe]]:
+        return ((name, cast(Recipe, value)) for name, value in self._arguments("dataset"))
 
     def _arguments(self, key: str) -> Iterator[tuple[str, Node]]:
         """Yield the arguments of evaluators that are mappings with a key."""
@@ -337,13 +340,13 @@ def _updates(checkpoints: Sequence[int] | Every, where: str) -> list[int]:
     return [*first, *range(every * start, last + 1, every)]
 
 
-def _weighty(node: Node, prefix: str = "") -> dict[str, object]:
+def _weighty(node: Node, prefix: str = "") -> dict[str, Yaml]:
     """Return the values below a node by key, without those of normalisers and dropout."""
-    found: dict[str, object] = {}
+    values: dict[str, Yaml] = {}
     for name, value in node.items():
         if isinstance(value, Mapping):
             if not str(value.get("path", "")).startswith("model.normalizers."):
-                found |= _weighty(value, f"{prefix}{name}.")
+                values |= _weighty(value, f"{prefix}{name}.")
         elif not name.endswith("dropout"):
-            found[f"{prefix}{name}"] = value
-    return found
+            values[f"{prefix}{name}"] = value
+    return values

@@ -116,7 +116,7 @@ def check_files(folder: Path, files: Checksums) -> None:
 
 
 def write_archive(
-    path: Path, files: Mapping[str, Path | bytes], listing: str, told: Mapping[str, object]
+    path: Path, files: Mapping[str, Path | bytes], listing: str, about: Mapping[str, object]
 ) -> None:
     """Write a tar, whole or not at all; it is compressed where its name ends with `.gz`.
 
@@ -124,7 +124,7 @@ def write_archive(
         path: of the tar.
         files: contents, or where they are, by their path below the folder of the listing.
         listing: path of the JSON that lists them.
-        told: what that says beside.
+        about: what that says beside.
     """
     sums: dict[str, Sum] = {}
     mode: Literal["w", "w:gz"] = "w:gz" if path.suffix == ".gz" else "w"
@@ -135,11 +135,11 @@ def write_archive(
             member.size = len(content)
             tar.addfile(member, io.BytesIO(content))
 
-        for name, found in sorted(files.items()):
-            content = found if isinstance(found, bytes) else found.read_bytes()
+        for name, source in sorted(files.items()):
+            content = source if isinstance(source, bytes) else source.read_bytes()
             sums[name] = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
             add(name, content)
-        add(Path(listing).name, with_checksum({**told, "files": sums}))
+        add(Path(listing).name, with_checksum({**about, "files": sums}))
 
 
 def unpack_archive(path: Path, listing: str, folder: Path) -> Any:
@@ -155,20 +155,20 @@ def unpack_archive(path: Path, listing: str, folder: Path) -> Any:
     try:
         with tarfile.open(path) as tar:
             members = tar.getmembers()
-            size, free = sum(one.size for one in members), shutil.disk_usage(folder).free
+            size, free = sum(member.size for member in members), shutil.disk_usage(folder).free
             if size > free:
                 reason = f"unpacked it takes {size} bytes, and {free} are free"
                 raise OSError(errno.ENOSPC, reason, str(path))
             # As if they were made here: modes are those of the umask, and times of now.
             plain = [
-                one.replace(mtime=time.time(), mode=None, deep=False)  # type: ignore[arg-type]
-                for one in members
-                if one.isfile()
+                member.replace(mtime=time.time(), mode=None, deep=False)  # type: ignore[arg-type]
+                for member in members
+                if member.isfile()
             ]
             tar.extractall(folder, plain, filter="data")
-        told = read_verified(folder / listing)
-        check_files(folder, told["files"])
-        odd = {one.name for one in members} ^ {listing, *told["files"]}
+        contents = read_verified(folder / listing)
+        check_files(folder, contents["files"])
+        odd = {member.name for member in members} ^ {listing, *contents["files"]}
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile):
         raise Damaged(path, f"{path} is cut short, damaged or no tar") from None
     except FileNotFoundError as error:
@@ -180,7 +180,7 @@ def unpack_archive(path: Path, listing: str, folder: Path) -> Any:
         raise Damaged(path, f"{path} is damaged: {name} is not what was packed") from None
     if odd:
         raise Damaged(path, f"{path} is damaged: {min(odd)} does not belong there")
-    return told
+    return contents
 
 
 def with_digest_prefix(content: bytes) -> bytes:

@@ -27,7 +27,7 @@ from workflow.runtime.mechanism_repeats import (
     same,
     saved,
 )
-from workflow.runtime.process_state import changed_state, read_states, restore_states
+from workflow.runtime.process_state import ProcessState
 
 SHAPES = ((2, 5, 7), (3, 1, 1), (2, 40, 40))
 """B, T and S of the scores that a mechanism is tried on; H is the model's."""
@@ -106,11 +106,11 @@ def _first_fault(
     node: Node, place: Node, causal: bool, lengths: tuple[int, int], device: torch.device
 ) -> str:
     """Say what is wrong with a mechanism, and with which scores; empty where nothing is."""
-    before = read_states()
+    state = ProcessState()
     try:
-        return _tried(node, place, causal, lengths, device, before)
+        return _tried(node, place, causal, lengths, device, state)
     finally:
-        restore_states(before)
+        state.restore()
 
 
 def _tried(
@@ -119,10 +119,10 @@ def _tried(
     causal: bool,
     lengths: tuple[int, int],
     device: torch.device,
-    before: dict[str, Any],
+    state: ProcessState,
 ) -> str:
-    """Say what is wrong, as `_first_fault`; `before` is what the process's states have to be."""
-    given = ""
+    """Say what is wrong, as `_first_fault`; `state` is what the process's has to be."""
+    when = ""
     heads = place.get("heads", 1)
     most = math.isqrt(MOST // heads)
     shapes: list[tuple[int, ...]] = [*SHAPES]
@@ -131,14 +131,14 @@ def _tried(
     try:
         part, mechanism = locate(node["path"]), build(node)
         stated = [getattr(part, name, None) for name in ("sum", "sign")]
-        for name, one, known in zip(("sum", "sign"), stated, (SUMS, SIGNS), strict=True):
-            if one is not None and one not in known:
-                return f"its {name} is {one!r}; state one of {', '.join(map(repr, known))}"
+        for name, value, allowed in zip(("sum", "sign"), stated, (SUMS, SIGNS), strict=True):
+            if value is not None and value not in allowed:
+                return f"its {name} is {value!r}; state one of {', '.join(map(repr, allowed))}"
         if any(map(is_lazy, mechanism.parameters() if isinstance(mechanism, nn.Module) else ())):
             return "its parameters have no size before it is called; build them with their sizes"
-        given = "copied for each layer, "
+        when = "copied for each layer, "
         copy.deepcopy(mechanism)
-        given = ""
+        when = ""
         steps = [step for step in ("before", "after") if hasattr(mechanism, step)]
         reader = locate(place["path"]) if steps else None
         if "before" in steps or after_takes_states(mechanism):
@@ -154,19 +154,19 @@ def _tried(
                 mechanism.to(device).train(training)
             before_call = saved(mechanism)
             scores = torch.randn(batch, heads, queries, keys, device=device)
-            given = f"given scores {tuple(scores.shape)} {'in' if training else 'after'} training, "
+            when = f"given scores {tuple(scores.shape)} {'in' if training else 'after'} training, "
             fault = _fault(mechanism, scores, training, *stated)
             if getattr(mechanism, "training", training) != training:
                 fault = "it switches training on or off (train, eval); leave that to the run"
-            fault = changed_state(before) or fault
+            fault = state.change() or fault
             if fault:
-                return given + fault
+                return when + fault
             if causal and queries == keys:
                 scores.masked_fill_(torch.ones_like(scores, dtype=torch.bool).triu(1), -torch.inf)
             fault = Repeated(node, mechanism, "__call__", training).fault(scores, causal)
-            fault = changed_state(before) or fault
+            fault = state.change() or fault
             if fault:
-                return given + fault
+                return when + fault
             for step in steps:
                 width = place.get("width", heads) // heads
                 context = torch.randn(batch, heads, queries, width, device=device)
@@ -174,16 +174,16 @@ def _tried(
                 fault = _fault_of_step(mechanism, step, context.clone()) or Repeated(
                     node, mechanism, step, training
                 ).fault(context, causal)
-                fault = changed_state(before) or fault
+                fault = state.change() or fault
                 if fault:
                     what = "what is read" if step == "after" else "states of"
                     return f"given {what} {tuple(context.shape)}, {fault}"
             if not training and not same(before_call, saved(mechanism)):
-                return given + CHANGES
+                return when + CHANGES
     except Exception as error:
         if str(error).startswith("CUDA"):  # the GPU's fault, which another attempt may not meet
             raise
-        return f"{given}it fails with {type(error).__name__}: {error}".splitlines()[0].rstrip(".: ")
+        return f"{when}it fails with {type(error).__name__}: {error}".splitlines()[0].rstrip(".: ")
     return ""
 
 
@@ -252,16 +252,16 @@ def _fault(
     return ""
 
 
-def _leaves(found: Tensor) -> Iterator[Tensor]:
-    """Yield the tensors that were not computed and that a gradient of `found` reaches."""
-    if found.requires_grad and found.grad_fn is None:
-        yield found
-    waiting, known = [found.grad_fn], set()
+def _leaves(tensor: Tensor) -> Iterator[Tensor]:
+    """Yield the tensors that were not computed and that a gradient of `tensor` reaches."""
+    if tensor.requires_grad and tensor.grad_fn is None:
+        yield tensor
+    waiting, seen = [tensor.grad_fn], set()
     while waiting:
         step = waiting.pop()
-        if step is None or step in known:
+        if step is None or step in seen:
             continue
-        known.add(step)
+        seen.add(step)
         if hasattr(step, "variable"):
             yield step.variable
         waiting += [before for before, _ in step.next_functions]
@@ -270,22 +270,22 @@ def _leaves(found: Tensor) -> Iterator[Tensor]:
 def _fault_of_step(mechanism: Callable[[Tensor], Any], step: str, context: Tensor) -> str:
     """Say what is wrong with a mechanism's step, `before` or `after`; empty where nothing is."""
     context.requires_grad_()
-    found = called(mechanism, step, context.clone())
+    answer = called(mechanism, step, context.clone())
     queries = context.shape[2]
     shape = context.shape if step == "after" else (*context.shape[:3], queries)
-    if not isinstance(found, Tensor) or found.shape != shape:
-        return f"its `{step}` returns {tuple(getattr(found, 'shape', ()))}; return as much"
-    if found.is_inference():
+    if not isinstance(answer, Tensor) or answer.shape != shape:
+        return f"its `{step}` returns {tuple(getattr(answer, 'shape', ()))}; return as much"
+    if answer.is_inference():
         return f"its `{step}`: {INFERENCE}"
     if step == "before":
         later = torch.ones(queries, queries, dtype=torch.bool, device=context.device).triu(1)
-        if (found[..., later] != -torch.inf).any():
+        if (answer[..., later] != -torch.inf).any():
             return "its `before` lets a query see masked keys; leave their scores at -inf"
-        found = found.masked_fill(found == -torch.inf, 0)
+        answer = answer.masked_fill(answer == -torch.inf, 0)
     everything = torch.ones_like(context, dtype=torch.bool)
-    finite = bool(found.isfinite().all())
-    learned = found.requires_grad
-    largest = _largest_gradient(mechanism, found, context, everything) if learned else 0
+    finite = bool(answer.isfinite().all())
+    learned = answer.requires_grad
+    largest = _largest_gradient(mechanism, answer, context, everything) if learned else 0
     if not finite or not math.isfinite(largest):
         mind = "a query that reads nothing" if step == "after" else "the -inf of masked keys"
         return f"its `{step}` is not finite, or its gradient is not; mind {mind}"
@@ -301,11 +301,11 @@ def _depends(mechanism: Callable[[Tensor], Tensor], scores: Tensor) -> bool:
     return not torch.equal(*answers)
 
 
-def _largest_gradient(mechanism: object, found: Tensor, given: Tensor, where: Tensor) -> float:
+def _largest_gradient(mechanism: object, answer: Tensor, values: Tensor, where: Tensor) -> float:
     """The largest gradient of what was found, to parameters and to what was given."""
-    (found * torch.randn_like(found)).sum().backward()
+    (answer * torch.randn_like(answer)).sum().backward()
     learned = mechanism.parameters() if isinstance(mechanism, nn.Module) else ()
     gradients = [parameter.grad for parameter in learned]
-    gradients += [given.grad[where] if given.grad is not None else None]
+    gradients += [values.grad[where] if values.grad is not None else None]
     sizes = [float(one.abs().max()) for one in gradients if one is not None and one.numel()]
     return math.nan if any(map(math.isnan, sizes)) else max(sizes, default=0.0)

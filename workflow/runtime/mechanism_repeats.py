@@ -43,24 +43,24 @@ class Repeated:
     method: str
     training: bool
 
-    def fault(self, given: Tensor, causal: bool) -> str:
+    def fault(self, values: Tensor, causal: bool) -> str:
         """Say on what the rows of an answer to (B, H, T, ...) depend; empty where on nothing.
 
         Args:
-            given: scores, or what is read; masked keys may be at -inf.
+            values: scores, or what is read; masked keys may be at -inf.
             causal: whether no query may know of later ones.
         """
         self.saved = saved(self.mechanism)
-        answer, after_one = self._of_copy(given), _random_state(given.device)
+        answer, after_one = self._of_copy(values), _random_state(values.device)
         torch.manual_seed(1)
-        if not self.training and not torch.equal(after_one, _random_state(given.device)):
+        if not self.training and not torch.equal(after_one, _random_state(values.device)):
             return "it draws random numbers; do so in training alone (self.training)"
         # After training a second call has to give the same; in training a buffer may change it.
-        first = self._of_copy(given, 2) if self.training else self._of(self.mechanism, given, 2)
-        if torch.equal(after_one, _random_state(given.device)):
+        first = self._of_copy(values, 2) if self.training else self._of(self.mechanism, values, 2)
+        if torch.equal(after_one, _random_state(values.device)):
             return "it sets the seed of torch's random numbers"
         counts = {*_counts(self.mechanism)}
-        second = self._of(self.mechanism, given)
+        second = self._of(self.mechanism, values)
         changed = {*_counts(self.mechanism)} - counts
         if changed:
             return (
@@ -75,21 +75,22 @@ class Repeated:
                 "that in a buffer (register_buffer), or do without"
             )
         for text, size in product((0, 1), (0.1, 10)):
-            other = others(given, size)
-            other[text] = given[text]
+            other = others(values, size)
+            other[text] = values[text]
             if not torch.equal(self._of_copy(other)[text], answer[text]):
                 return "what a text gets changes with another text of its batch"
         # In training fewer texts draw other random numbers.
-        if not self.training and not _close(self._of_copy(given[:1]), answer[:1]):
+        if not self.training and not _close(self._of_copy(values[:1]), answer[:1]):
             return "what a text gets changes with the number of texts in its batch"
-        beginnings = {1, given.shape[2] // 2 + 1} if causal and given.shape[2] > 1 else ()
+        beginnings = {1, values.shape[2] // 2 + 1} if causal and values.shape[2] > 1 else ()
         for seen, sizes in product(beginnings, FUTURES):
-            other = others(given, given.new_tensor(sizes).view(-1, 1, 1, 1))
-            other[:, :, :seen] = given[:, :, :seen]
+            other = others(values, values.new_tensor(sizes).view(-1, 1, 1, 1))
+            other[:, :, :seen] = values[:, :, :seen]
             if not torch.equal(self._of_copy(other)[:, :, :seen], answer[:, :, :seen]):
                 return "what a query gets changes with later ones: it sees the future"
-        if self.method == "__call__" and given.shape[2] == given.shape[3] > 1 and not self.training:
-            return self._fault_of_padding(given)
+        square = values.shape[2] == values.shape[3] > 1
+        if self.method == "__call__" and square and not self.training:
+            return self._fault_of_padding(values)
         return ""
 
     def _fault_of_padding(self, scores: Tensor) -> str:
@@ -103,37 +104,37 @@ class Repeated:
             return "what a text gets changes with the padding behind it"
         return ""
 
-    def _of_copy(self, given: Tensor, seed: int = 1) -> Tensor:
+    def _of_copy(self, values: Tensor, seed: int = 1) -> Tensor:
         """Return the answer of a copy that takes over what is saved."""
         fresh = build(self.node)
         if isinstance(fresh, nn.Module):
-            fresh.to(given.device).load_state_dict(self.saved)
+            fresh.to(values.device).load_state_dict(self.saved)
             fresh.train(self.training)
-        return self._of(fresh, given, seed)
+        return self._of(fresh, values, seed)
 
-    def _of(self, mechanism: Any, given: Tensor, seed: int = 1) -> Tensor:
+    def _of(self, mechanism: Any, values: Tensor, seed: int = 1) -> Tensor:
         """Return the answer of a mechanism, whose random numbers begin at a seed."""
         torch.manual_seed(seed)
         with torch.no_grad():
-            answer: Tensor = called(mechanism, self.method, given.clone())
+            answer: Tensor = called(mechanism, self.method, values.clone())
         return answer
 
 
-def called(mechanism: Any, method: str, given: Tensor) -> Tensor:
+def called(mechanism: Any, method: str, values: Tensor) -> Tensor:
     """Return the answer of a mechanism, or of a step of it, to (B, H, T, ...).
 
     A step is given what is read, (B, H, T, K); its numbers side by side are the states, (B, T, D).
     """
     if method == "before":
-        scores = given.new_zeros(*given.shape[:3], given.shape[2])
-        states = merge_heads(given)
-        mask = causal_mask(given.shape[2], given.device)
+        scores = values.new_zeros(*values.shape[:3], values.shape[2])
+        states = merge_heads(values)
+        mask = causal_mask(values.shape[2], values.device)
         answer: Tensor = mechanism.before(scores + mask, states, states)
     elif method == "after":
-        states_too = (merge_heads(given),) if after_takes_states(mechanism) else ()
-        answer = mechanism.after(given, *states_too)
+        states_too = (merge_heads(values),) if after_takes_states(mechanism) else ()
+        answer = mechanism.after(values, *states_too)
     else:
-        answer = mechanism(given)
+        answer = mechanism(values)
     return answer
 
 
@@ -146,9 +147,9 @@ def after_takes_states(mechanism: Any) -> bool:
     return after is not None and len(inspect.signature(after).parameters) > 1
 
 
-def _close(one: Tensor, other: Tensor) -> bool:
+def _close(first: Tensor, second: Tensor) -> bool:
     """Whether two answers are the same but for rounding."""
-    return torch.allclose(one, other, rtol=1e-3, atol=1e-4)
+    return torch.allclose(first, second, rtol=1e-3, atol=1e-4)
 
 
 def saved(mechanism: object) -> dict[str, Any]:
@@ -181,9 +182,9 @@ def _counts(mechanism: object) -> Iterator[tuple[str, str]]:
                 yield name, repr(value)
 
 
-def others(given: Tensor, size: float | Tensor) -> Tensor:
+def others(values: Tensor, size: float | Tensor) -> Tensor:
     """Other numbers of a size, or a size a text, in the place of those given, and masked alike."""
-    return torch.randn_like(given).mul_(size).masked_fill_(given == -torch.inf, -torch.inf)
+    return torch.randn_like(values).mul_(size).masked_fill_(values == -torch.inf, -torch.inf)
 
 
 def _random_state(device: torch.device) -> Tensor:

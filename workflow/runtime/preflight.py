@@ -30,8 +30,8 @@ def check_longest_pair(model: Node, corpus: Corpus) -> None:
     Raises:
         ValueError: the sentence is too long; it names the split, the pair and the key.
     """
-    known = accepted(locate(model["path"]))
-    if "max_length" not in known or "source" not in corpus.split("train").columns:
+    parameters = accepted(locate(model["path"]))
+    if "max_length" not in parameters or "source" not in corpus.split("train").columns:
         return
     longest_of = []
     for name in corpus.manifest["splits"]:
@@ -39,7 +39,7 @@ def check_longest_pair(model: Node, corpus: Corpus) -> None:
         pair, side = np.unravel_index(lengths.argmax(), lengths.shape)
         longest_of.append((int(lengths[pair, side]), name, int(pair) + 1, SIDES[side]))
     longest, name, number, which = max(longest_of)
-    limit = model.get("max_length", known["max_length"].default)
+    limit = model.get("max_length", parameters["max_length"].default)
     if longest > limit:
         raise ValueError(
             f"{corpus.folder}: the {which} of pair {number} of '{name}' (its line in "
@@ -102,9 +102,9 @@ def _limits(node: Any, key: str) -> Iterator[tuple[str, int]]:
     """Yield each `max_length` below a model's node, given or left out, with its key."""
     if not isinstance(node, Mapping):
         return
-    known = accepted(locate(node["path"])) if "path" in node else {}
-    if "max_length" in known:
-        yield f"{key}.max_length", node.get("max_length", known["max_length"].default)
+    parameters = accepted(locate(node["path"])) if "path" in node else {}
+    if "max_length" in parameters:
+        yield f"{key}.max_length", node.get("max_length", parameters["max_length"].default)
     for name, value in node.items():
         yield from _limits(value, f"{key}.{name}")
 

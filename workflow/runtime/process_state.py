@@ -23,76 +23,20 @@ from contextlib import suppress
 from functools import cache, partial
 from glob import glob
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import torch
-from torch import autograd, backends, nn, optim, overrides
-from torch.nn.modules import module
-from torch.utils._device import DeviceContext
+from torch import autograd, nn, optim
 
-Switch = tuple[Callable[[], Any], Callable[[Any], object]]
-"""What reads a state, and what sets it."""
-
-
-def _attributes(owner: Any, *names: str) -> Switch:
-    def write(values: tuple[Any, ...]) -> None:
-        for name, value in zip(names, values, strict=True):
-            setattr(owner, name, value)
-
-    return lambda: tuple(getattr(owner, name) for name in names), write
-
-
-def _flushes() -> bool:
-    """Whether numbers below 1e-38 become 0; torch has no other way to ask."""
-    small = torch.tensor([1e-40], dtype=torch.float32, device="cpu")
-    return not small.mul(0.5).view(torch.int32).any()
-
-
-def _hooks() -> dict[str, dict[Any, Any]]:
-    """The hooks that all modules have, copied."""
-    found = {name: value for name, value in vars(module).items() if name.startswith("_global_")}
-    return {name: dict(value) for name, value in found.items() if isinstance(value, dict)}
-
-
-def _set_hooks(hooks: dict[str, dict[Any, Any]]) -> None:
-    for name, value in hooks.items():
-        getattr(module, name).clear()
-        getattr(module, name).update(value)
-
-
-def _attention() -> tuple[bool, ...]:
-    """Which forms torch's own attention may choose."""
-    cuda = backends.cuda
-    return (
-        cuda.flash_sdp_enabled(),
-        cuda.mem_efficient_sdp_enabled(),
-        cuda.math_sdp_enabled(),
-        cuda.cudnn_sdp_enabled(),
-    )
-
-
-def _set_attention(enabled: tuple[bool, ...]) -> None:
-    cuda = backends.cuda
-    flash, efficient, plain, cudnn = enabled
-    cuda.enable_flash_sdp(flash)
-    cuda.enable_mem_efficient_sdp(efficient)
-    cuda.enable_math_sdp(plain)
-    cuda.enable_cudnn_sdp(cudnn)
+from workflow.runtime import torch_state
+from workflow.runtime.torch_state import Switch
 
 
 def _numpy() -> tuple[Any, ...]:
     name, keys, *rest = np.random.get_state(legacy=True)
     return (name, np.asarray(keys).tolist(), *rest)
-
-
-def _autocast() -> tuple[bool, ...]:
-    return tuple(torch.is_autocast_enabled(device) for device in ("cpu", "cuda"))
-
-
-def _set_autocast(enabled: tuple[bool, ...]) -> None:
-    for device, value in zip(("cpu", "cuda"), enabled, strict=True):
-        torch.set_autocast_enabled(device, value)
 
 
 LIBRARIES = re.compile("TORCHINDUCTOR|TRITON|^KMP_")
@@ -147,7 +91,7 @@ def _set_environment(variables: dict[str, str]) -> None:
 
 
 @cache
-def _places() -> list[tuple[str, Any, str]]:
+def _places() -> list[tuple[str, ModuleType | type, str]]:
     """What a run may compute with: each function's name, what has it, and as which name.
 
     What is there when this is asked first counts; torch may load more later.
@@ -158,7 +102,7 @@ def _places() -> list[tuple[str, Any, str]]:
     used = (torch.Tensor, optim.Adam, optim.AdamW)
     modules = [builtins, json, math, os, time, np, torch, torch.linalg, nn.functional, nn.init]
     modules += [autograd, *own]
-    owners: dict[str, Any] = {one.__name__: one for one in modules}
+    owners: dict[str, ModuleType | type] = {one.__name__: one for one in modules}
     owners |= {f"{one.__module__}.{one.__name__}": one for one in {*used, *classes}}
     return [
         (f"{place}.{name}", owner, name)
@@ -168,15 +112,19 @@ def _places() -> list[tuple[str, Any, str]]:
     ]
 
 
-def _functions() -> dict[str, Any]:
+Function = Callable[..., object] | None
+"""None where the base class has it."""
+
+
+def _functions() -> dict[str, Function]:
     """The functions of torch, numpy, Python and the project, by name."""
     return {place: vars(owner).get(name) for place, owner, name in _places()}
 
 
-def _set_functions(functions: dict[str, Any]) -> None:
+def _set_functions(functions: dict[str, Function]) -> None:
     for (place, owner, name), now in zip(_places(), _functions().values(), strict=True):
         if now is not functions[place]:
-            if functions[place] is None:  # its base class has it
+            if functions[place] is None:
                 delattr(owner, name)
             else:
                 setattr(owner, name, functions[place])
@@ -190,17 +138,6 @@ def _errors() -> list[Any]:
 def _set_errors(filters: list[Any]) -> None:
     others = [one for one in warnings.filters if one[0] != "error"]
     warnings.filters[:] = [*filters, *others]  # type: ignore[index]
-
-
-def _modes() -> list[Any]:
-    """What stands between a call of torch and what it does, but for the default device."""
-    modes = overrides._get_current_function_mode_stack()
-    return [mode for mode in modes if not isinstance(mode, DeviceContext)]
-
-
-def _set_modes(modes: list[Any]) -> None:
-    while len(_modes()) > len(modes):
-        overrides._pop_mode()
 
 
 def _traces() -> tuple[Any, Any]:
@@ -262,16 +199,16 @@ def _imported() -> list[str]:
     return list(sys.modules)
 
 
-def _modules() -> dict[str, Any]:
-    return {name: sys.modules.get(name, "none") for name in _imported()}
+def _modules() -> dict[str, ModuleType | None]:
+    return {name: sys.modules.get(name) for name in _imported()}
 
 
-def _set_modules(modules: dict[str, Any]) -> None:
-    for name, one in modules.items():
-        if one == "none":
+def _set_modules(modules: dict[str, ModuleType | None]) -> None:
+    for name, imported in modules.items():
+        if imported is None:
             sys.modules.pop(name, None)
         else:
-            sys.modules[name] = one
+            sys.modules[name] = imported
 
 
 def _paths() -> list[str]:
@@ -296,47 +233,15 @@ def _set_output(streams: tuple[Any, ...]) -> None:
     sys.stdout, sys.stderr, *_ = streams
 
 
-def _saved_by() -> Any:
-    """What torch hands to what gradients need, and takes back."""
-    return torch._C._autograd._top_saved_tensors_default_hooks(True)
-
-
-def _set_saved_by(hooks: Any) -> None:
-    while _saved_by() != hooks:
-        torch._C._autograd._pop_saved_tensors_default_hooks()
-
-
 def _set_priority(priority: int) -> None:
     with suppress(PermissionError):  # only root raises it again
         os.setpriority(os.PRIO_PROCESS, 0, priority)
 
 
 LOCALE = partial(locale.setlocale, locale.LC_ALL)
-"""Reads it without an argument, and sets it."""
+"""Returns it without an argument, and sets it with one."""
 STATES: dict[str, Switch] = {
-    "what overrides torch (TorchFunctionMode)": (_modes, _set_modes),
-    "torch's default type": (torch.get_default_dtype, torch.set_default_dtype),
-    "torch's default device": (torch.get_default_device, torch.set_default_device),
-    "torch's gradient mode": (torch.is_grad_enabled, torch.set_grad_enabled),
-    "torch's number of threads": (torch.get_num_threads, torch.set_num_threads),
-    "torch's precision of products": (
-        torch.get_float32_matmul_precision,
-        torch.set_float32_matmul_precision,
-    ),
-    "torch's deterministic mode": (
-        torch.get_deterministic_debug_mode,
-        torch.set_deterministic_debug_mode,
-    ),
-    "torch's autocast": (_autocast, _set_autocast),
-    "torch's flushing of small numbers to 0": (_flushes, torch.set_flush_denormal),
-    "torch's detection of anomalies": (
-        torch.is_anomaly_enabled,
-        torch.autograd.set_detect_anomaly,
-    ),
-    "torch's hooks of all modules": (_hooks, _set_hooks),
-    "torch's choice of attention (backends.cuda)": (_attention, _set_attention),
-    "torch's backends.cudnn": _attributes(backends.cudnn, "enabled", "benchmark", "deterministic"),
-    "torch's backends.mkldnn": _attributes(backends.mkldnn, "enabled", "deterministic"),
+    **torch_state.STATES,
     "the working folder": (os.getcwd, os.chdir),
     "the rights of new files (umask)": (_umask, os.umask),
     "what signals do": (_signals, _set_signals),
@@ -353,40 +258,41 @@ STATES: dict[str, Switch] = {
     "where modules are found (sys.path)": (_paths, _set_paths),
     "modules that others import (sys.modules)": (_modules, _set_modules),
     "its priority (os.nice)": (partial(os.getpriority, os.PRIO_PROCESS, 0), _set_priority),
-    "what is kept for gradients (saved_tensors_hooks)": (_saved_by, _set_saved_by),
-    "torch's threads of gradients": (
-        torch._C._is_multithreading_enabled,
-        autograd.set_multithreading_enabled,
-    ),
     "what is logged (logging.disable)": (lambda: logging.root.manager.disable, logging.disable),
     "how often garbage is collected": (gc.get_threshold, lambda often: gc.set_threshold(*often)),
     "how often threads take turns": (sys.getswitchinterval, sys.setswitchinterval),
     "how long sockets wait": (socket.getdefaulttimeout, socket.setdefaulttimeout),
     "Python's limit of recursion": (sys.getrecursionlimit, sys.setrecursionlimit),
-    "what is done with errors (sys.excepthook)": _attributes(sys, "excepthook", "unraisablehook"),
-    "the locale": (
-        partial(locale.setlocale, locale.LC_ALL),
-        partial(locale.setlocale, locale.LC_ALL),
+    "what is done with errors (sys.excepthook)": torch_state.attributes(
+        sys, "excepthook", "unraisablehook"
     ),
+    "the locale": (LOCALE, LOCALE),
     "numpy's handling of errors": (np.geterr, lambda handling: np.seterr(**handling)),
     "Python's random numbers": (random.getstate, random.setstate),
     "numpy's random numbers": (_numpy, np.random.set_state),
 }
 
 
-def read_states() -> dict[str, Any]:
-    """The value of every state, by name."""
-    return {name: _value(read) for name, (read, _) in STATES.items()}
+class ProcessState:
+    """The value of every state, by name, when this was made."""
 
+    def __init__(self) -> None:
+        self.values = {name: _value(read) for name, (read, _) in STATES.items()}
 
-def changed_state(before: dict[str, Any]) -> str:
-    """Say which state is another than before, and what to do; empty where none is."""
-    for name, value in read_states().items():
-        if _differs(before[name], value):
-            drawn = "; draw with torch (torch.rand_like)" if "random" in name else ""
-            what = f"{name}{_first(before[name], value)}"
-            return f"it changes {what} for the whole process{drawn or '; leave that as it is'}"
-    return ""
+    def change(self) -> str:
+        """Say which state is another one now, and what to do; empty where none is."""
+        for name, now in ProcessState().values.items():
+            if _differs(self.values[name], now):
+                drawn = "; draw with torch (torch.rand_like)" if "random" in name else ""
+                what = f"{name}{_first(self.values[name], now)}"
+                return f"it changes {what} for the whole process{drawn or '; leave that as it is'}"
+        return ""
+
+    def restore(self) -> None:
+        """Set every state that is another one now as it was."""
+        for name, (read, write) in STATES.items():
+            if _differs(self.values[name], _value(read)):
+                write(self.values[name])
 
 
 def _first(before: Any, after: Any) -> str:
@@ -397,13 +303,6 @@ def _first(before: Any, after: Any) -> str:
         return ""
     names = (name for name in {**before, **after} if before.get(name) != after.get(name))
     return f" ({next(names)})"
-
-
-def restore_states(before: dict[str, Any]) -> None:
-    """Set every state that is another than before as it was."""
-    for name, (read, write) in STATES.items():
-        if _differs(before[name], _value(read)):
-            write(before[name])
 
 
 def _differs(before: Any, after: Any) -> bool:

@@ -213,7 +213,7 @@ def read_result(folder: Path) -> Any:
         OSError: one can't be read.
     """
     record = read_verified(folder / "run.json")
-    left = {name: told for name, told in record["checkpoints"].items() if (folder / name).exists()}
+    left = {name: s for name, s in record["checkpoints"].items() if (folder / name).exists()}
     check_files(folder, record["files"])
     check_files(folder, left)
     return record

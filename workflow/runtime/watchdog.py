@@ -131,8 +131,8 @@ def patience(intervals: Collection[float], least: float, busy: bool) -> float:
         least: what it is at least.
         busy: whether the process runs, or waits for a processor.
     """
-    known = max(TIMES_MEDIAN * statistics.median(intervals), TIMES_LONGEST * max(intervals))
-    return max(known, least * (TIMES_BUSY if busy else 1))
+    usual = max(TIMES_MEDIAN * statistics.median(intervals), TIMES_LONGEST * max(intervals))
+    return max(usual, least * (TIMES_BUSY if busy else 1))
 
 
 def watch(

@@ -18,13 +18,13 @@ def main() -> None:
     parser.add_argument("--measures", type=Path, nargs="*", default=[], help="with recordings")
     parser.add_argument("--data", type=Path, required=True, help="folder of all encoded data")
     parser.add_argument("--out", type=Path, required=True, help="HTML file to write")
-    given = parser.parse_args()
+    args = parser.parse_args()
     with exit_on_user_error():
-        measures = (read_measure(path, {}) for path in given.measures)
-        runs = [ExplorerRun.of(path) for path in given.runs]
-        links = beside(given.out)
-        page = explorer_page(given.scale, runs, given.data, measures, links)
-        write_page(given.out, page)
+        measures = (read_measure(path, {}) for path in args.measures)
+        runs = [ExplorerRun.of(path) for path in args.runs]
+        links = beside(args.out)
+        page = explorer_page(args.scale, runs, args.data, measures, links)
+        write_page(args.out, page)
 
 
 if __name__ == "__main__":

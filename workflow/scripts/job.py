@@ -53,13 +53,13 @@ def check_code(of: str, roots: Iterable[str], planned: str) -> str:
     """Refuse to run code that does other things than what was planned; the hash of what runs."""
     project, roots = _project(), tuple(roots)
     try:
-        found, running = project.code(roots), project.hash(roots)
+        present, running = project.code(roots), project.hash(roots)
     except UserError as error:
         raise UserError(f"the code of {of} cannot be read: {error}.") from None
-    if found != planned:
+    if present != planned:
         raise UserError(
             f"the code of {of} has changed since it was planned ({planned} planned, "
-            f"{found} found); start snakemake again to plan it anew."
+            f"{present} found); start snakemake again to plan it anew."
         )
     return running
 
@@ -100,9 +100,9 @@ def check_run(of: str, folder: Path, planned: str, store: Path) -> None:
     What is not is restored from the store, where that has it whole.
     """
     try:
-        found = read_result(folder)["identity"]
-        if found != planned:
-            fault = f"{of} in {folder} is run {found}, not run {planned} as planned"
+        identity = read_result(folder)["identity"]
+        if identity != planned:
+            fault = f"{of} in {folder} is run {identity}, not run {planned} as planned"
             raise Damaged(folder / "run.json", fault)
     except (Damaged, FileNotFoundError) as error:
         entry, spec = Entry(store, planned), folder / "spec.json"
@@ -126,18 +126,18 @@ def note_asker(entry: Entry, out: Path) -> None:
 def write_record(path: Path, content: bytes, by: str) -> None:
     """Write a record of a run and then, beside it, its checksum and what recorder it is `by`."""
     write_atomically(path, content)
-    told = {"files": checksums_of(path.parent, [path.name]), "asked": by}
-    write_atomically(path.with_suffix(".json"), with_checksum(told))
+    seal = {"files": checksums_of(path.parent, [path.name]), "asked": by}
+    write_atomically(path.with_suffix(".json"), with_checksum(seal))
 
 
 def record_digest(path: Path) -> str:
     """The SHA-256 of a record, once it was compared with it."""
     try:
-        told = read_verified(path.with_suffix(".json"))["files"]
+        files = read_verified(path.with_suffix(".json"))["files"]
     except FileNotFoundError:
         raise Damaged(path, f"{path} has no checksum beside it") from None
-    check_files(path.parent, told)
-    return str(told[path.name]["sha256"])
+    check_files(path.parent, files)
+    return str(files[path.name]["sha256"])
 
 
 def load_weights(path: Path) -> Weights:
@@ -164,16 +164,16 @@ def pick_device(name: str) -> Any:
     return device
 
 
-def load_subject(spec: ResolvedSpec, given: Any) -> Any:
+def load_subject(spec: ResolvedSpec, args: Any) -> Any:
     """The trained model of a run and its data, after everything was checked to be as planned.
 
     Args:
         spec: of the run.
-        given: folders of the trained `run`, its `data` and the `store`; `device` to compute on.
+        args: folders of the trained `run`, its `data` and the `store`; `device` to compute on.
     """
     check_run_code(spec)
-    check_run("the trained run", given.run, spec["identity"], given.store)
-    check_data(spec, given.data)
+    check_run("the trained run", args.run, spec["identity"], args.store)
+    check_data(spec, args.data)
 
     from model.batches.corpus import Corpus
     from model.probes.measure import Subject
@@ -182,11 +182,11 @@ def load_subject(spec: ResolvedSpec, given: Any) -> Any:
     from workflow.runtime.preflight import prepare_process
 
     prepare_process()
-    where = pick_device(given.device)
+    where = pick_device(args.device)
     set_numerics(spec["training"], where)
-    corpus = Corpus(given.data)
+    corpus = Corpus(args.data)
     model = loop.build_model(spec, corpus)
-    path = given.run / "weights.safetensors"
+    path = args.run / "weights.safetensors"
     try:
         loop.load_weights(model, load_weights(path), str(path))
     except loop.TrainingFailed as error:

@@ -44,60 +44,62 @@ Pairs = list[tuple[str, Path]]
 
 def main() -> None:
     """Run from the command line."""
-    given = _arguments()
+    args = _arguments()
     with exit_on_user_error():
-        spec = read_spec(given.spec)
+        spec = read_spec(args.spec)
         try:
             measures = {
                 "schema": 1,
                 "identity": spec["identity"],
                 "run": spec["run"],
-                "asked": asked(given.evaluators),
-                "evaluators": _evaluate(spec, given),
-                "records": _named(given.record),
-                "losses": _losses(spec, given),
+                "asked": asked(args.evaluators),
+                "evaluators": _evaluate(spec, args),
+                "records": _named(args.record),
+                "losses": _losses(spec, args),
             }
-            write_atomically(given.out, with_checksum(measures, sort_keys=True))
+            write_atomically(args.out, with_checksum(measures, sort_keys=True))
         except UserError:  # a whole sentence already
             raise
         except (OSError, ValueError) as error:
             raise UserError(f"run {spec['identity']} cannot be measured: {error}") from None
 
 
-def _evaluate(spec: ResolvedSpec, given: argparse.Namespace) -> dict[str, EvaluatorRecord]:
+def _evaluate(spec: ResolvedSpec, args: argparse.Namespace) -> dict[str, EvaluatorRecord]:
     """What each evaluator finds, or found when it ran before.
 
     Where the code that ran is not what stands for it, `ran` has its hash, and `built` that of the
     run's own code, which built the model.
     """
-    cache = Entry(given.store, spec["identity"]).folder / "measures"
-    statistics = digest(read_manifest(given.data)["statistics"])
+    cache = Entry(args.store, spec["identity"]).folder / "measures"
+    statistics = digest(read_manifest(args.data)["statistics"])
     subject: Subject | None = None
     history: list[HistoryRow] = []
     built = ""
-    found: dict[str, EvaluatorRecord] = {}
-    for name, node in given.evaluators.items():
-        further, records = dict(_read_by(name, given.further)), _read_by(name, given.record)
+    records_by_name: dict[str, EvaluatorRecord] = {}
+    for name, node in args.evaluators.items():
+        further, records = dict(_read_by(name, args.further)), _read_by(name, args.record)
         digests = [_further_digest(folder) for folder in further.values()]
         digests += [_record_digest(file) for _, file in records]
         path = cache / f"{name}-{digest([without_paths(node), statistics, *digests])[:16]}.json"
-        known = _known(path)
-        if known is None:
+        stored = _stored(path)
+        if stored is None:
             ran = check_code(f"evaluator '{name}'", measuring_roots(node), node["code"])
             if subject is None:
                 built = check_run_code(spec)
-                subject = load_subject(spec, given)
-                history = _history(given.run)
-            made = _measure(name, node, spec, subject, history, further, records)
-            made |= {"ran": ran} if ran != node["code"] else {}
-            made |= {"built": built} if built != spec["code"] else {}
-            write_atomically(path, with_checksum(plain(made)))
-            known = read_verified(path)
-        found[name] = known
-    return found
+                subject = load_subject(spec, args)
+                history = _history(args.run)
+            record = _measure(name, node, spec, subject, history, further, records)
+            if ran != node["code"]:
+                record["ran"] = ran
+            if built != spec["code"]:
+                record["built"] = built
+            write_atomically(path, with_checksum(plain(record)))
+            stored = read_verified(path)
+        records_by_name[name] = stored
+    return records_by_name
 
 
-def _known(path: Path) -> EvaluatorRecord | None:
+def _stored(path: Path) -> EvaluatorRecord | None:
     """What an evaluator found when it ran before; one that is damaged is set aside."""
     try:
         return read_verified(path)
@@ -124,10 +126,10 @@ def _further_digest(folder: Path) -> str:
     return str(manifest["digest"])
 
 
-def _read_by(name: str, given: Pairs) -> Pairs:
+def _read_by(name: str, pairs: Pairs) -> Pairs:
     """What an evaluator reads, each with its argument."""
-    found = [(key.partition("."), path) for key, path in given]
-    return [(argument, path) for (evaluator, _, argument), path in found if evaluator == name]
+    keys = [(key.partition("."), path) for key, path in pairs]
+    return [(argument, path) for (evaluator, _, argument), path in keys if evaluator == name]
 
 
 def _record_digest(file: Path) -> str:
@@ -137,27 +139,27 @@ def _record_digest(file: Path) -> str:
     return record_digest(file)
 
 
-def _named(given: Pairs) -> dict[str, list[str]]:
+def _named(pairs: Pairs) -> dict[str, list[str]]:
     """The runs whose records are read, as `<experiment>/<variant>/seed-<n>`, by argument."""
-    found: dict[str, list[str]] = {}
-    for key, file in given:
-        found.setdefault(key, []).append("/".join(file.with_suffix("").parts[-3:]))
-    return found
+    runs: dict[str, list[str]] = {}
+    for key, file in pairs:
+        runs.setdefault(key, []).append("/".join(file.with_suffix("").parts[-3:]))
+    return runs
 
 
 def _history(run: Path) -> list[HistoryRow]:
     return [json.loads(line) for line in (run / "history.jsonl").read_text().splitlines()]
 
 
-def _losses(spec: ResolvedSpec, given: argparse.Namespace) -> dict[str, float]:
+def _losses(spec: ResolvedSpec, args: argparse.Namespace) -> dict[str, float]:
     """The training loss of the first updates, and of the last tenth; empty where none is known.
 
     Where all is in the store, the run need not be anywhere else.
     """
-    stored = Entry(given.store, spec["identity"]).result
-    folder = given.run if (given.run / "run.json").is_file() else stored
-    told = read_verified(folder / "run.json")["files"]
-    check_files(folder, {"history.jsonl": told["history.jsonl"]})
+    stored = Entry(args.store, spec["identity"]).result
+    folder = args.run if (args.run / "run.json").is_file() else stored
+    files = read_verified(folder / "run.json")["files"]
+    check_files(folder, {"history.jsonl": files["history.jsonl"]})
     rows = _history(folder)
     losses = [row["loss"] for row in rows if row["split"] == "train" and "loss" in row]
     last = losses[-max(1, len(losses) // 10) :]
@@ -172,15 +174,14 @@ def _measure(
     history: list[HistoryRow],
     further: dict[str, Path],
     records: list[tuple[str, Path]],
-) -> dict[str, object]:
+) -> EvaluatorRecord:
     """Run one evaluator; it gets the history and the spec if it names them."""
     from model.batches.corpus import Corpus
     from model.build import build
     from model.probes.checkpoint_ranks import Record
 
     begun = time.monotonic()
-    made_of = {key: node[key] for key in ("code", "recorded") if key in node}
-    arguments = {key: value for key, value in node.items() if key not in made_of}
+    arguments = {key: value for key, value in node.items() if key not in ("code", "recorded")}
     arguments |= {argument: Corpus(folder) for argument, folder in further.items()}
     for key, value in node.items():
         if isinstance(value, dict) and "variant" in value:
@@ -190,7 +191,10 @@ def _measure(
     scalars, arrays = evaluator(subject)
     seconds = round(time.monotonic() - begun, 3)
     say(f"{name}: {seconds:.1f} s")
-    return {**made_of, "seconds": seconds, "scalars": scalars, "arrays": arrays}
+    record = EvaluatorRecord(code=node["code"], seconds=seconds, scalars=scalars, arrays=arrays)
+    if "recorded" in node:
+        record["recorded"] = node["recorded"]
+    return record
 
 
 def _arguments() -> argparse.Namespace:

@@ -31,24 +31,24 @@ from workflow.terminal import job_arguments
 
 def main() -> None:
     """Run from the command line."""
-    given = _arguments()
+    args = _arguments()
     with exit_on_user_error():
-        spec = read_spec(given.spec)
-        check_run("the run to record", given.run, spec["identity"], given.store)
-        entry = Entry(given.store, spec["identity"])
-        kept = entry.folder / "records" / f"{asked(given.recorder)}.npz"
+        spec = read_spec(args.spec)
+        check_run("the run to record", args.run, spec["identity"], args.store)
+        entry = Entry(args.store, spec["identity"])
+        kept = entry.folder / "records" / f"{asked(args.recorder)}.npz"
         try:
             if not _whole(kept):
-                check_code("the record", measuring_roots(given.recorder), given.recorder["code"])
-                _keep(kept, spec, given)
-            write_record(given.out, kept.read_bytes(), kept.stem)
+                check_code("the record", measuring_roots(args.recorder), args.recorder["code"])
+                _keep(kept, spec, args)
+            write_record(args.out, kept.read_bytes(), kept.stem)
         except UserError:  # a whole sentence already
             raise
         except (OSError, ValueError) as error:
             raise UserError(f"run {spec['identity']} cannot be recorded: {error}") from None
         if not os.environ.get("SACCADE_KEEP_CHECKPOINTS"):
             try:
-                drop_checkpoints(given.run, entry.result)
+                drop_checkpoints(args.run, entry.result)
             except OSError as error:
                 raise UserError(
                     f"run {spec['identity']} is recorded, but its checkpoints cannot be removed: "
@@ -68,20 +68,20 @@ def _whole(kept: Path) -> bool:
         return False
 
 
-def _keep(kept: Path, spec: ResolvedSpec, given: argparse.Namespace) -> None:
+def _keep(kept: Path, spec: ResolvedSpec, args: argparse.Namespace) -> None:
     """Put the record into the store, unless another process does so and drops the checkpoints."""
     try:
-        write_record(kept, _record(spec, given), kept.stem)
+        write_record(kept, _record(spec, args), kept.stem)
     except (Damaged, OSError, ValueError):
         if not _whole(kept):
             raise
 
 
-def _record(spec: ResolvedSpec, given: argparse.Namespace) -> bytes:
+def _record(spec: ResolvedSpec, args: argparse.Namespace) -> bytes:
     """Probe every checkpoint; a run without any is recorded with the weights that it ended with."""
     begun = time.monotonic()
-    subject = load_subject(spec, given)
-    files = _checkpoints(spec, given.run)
+    subject = load_subject(spec, args)
+    files = _checkpoints(spec, args.run)
 
     from model.build import build
     from model.probes.checkpoint_ranks import Record
@@ -90,9 +90,9 @@ def _record(spec: ResolvedSpec, given: argparse.Namespace) -> bytes:
         checkpoints: dict[int, Callable[[], Any]] = {0: _initial(spec, subject)}
         checkpoints |= {step: partial(load_weights, file) for step, file in files.items()}
     else:
-        ended = read_verified(given.run / "run.json")["best_step"]
-        checkpoints = {ended: partial(load_weights, given.run / "weights.safetensors")}
-    node = {key: value for key, value in given.recorder.items() if key != "code"}
+        ended = read_verified(args.run / "run.json")["best_step"]
+        checkpoints = {ended: partial(load_weights, args.run / "weights.safetensors")}
+    node = {key: value for key, value in args.recorder.items() if key != "code"}
     record: Record = build(node)(subject, _counted(checkpoints))
     content = record.content()
     seconds = time.monotonic() - begun
@@ -122,21 +122,21 @@ def _checkpoints(spec: ResolvedSpec, run: Path) -> dict[int, Path]:
     Raises ValueError when one is missing.
     """
     last = read_verified(run / "run.json")["steps"]
-    found = {}
+    files = {}
     for step in spec["checkpoints"]:
-        found[step] = run / "checkpoints" / f"step-{step}.safetensors"
+        files[step] = run / "checkpoints" / f"step-{step}.safetensors"
         if step > last:
             raise ValueError(
                 f"checkpoint {step} is beyond its last update, {last}; take it out of "
                 "`checkpoints` or train longer."
             )
-        if not found[step].is_file():
+        if not files[step].is_file():
             raise ValueError(
                 f"the weights of update {step} are not kept any more, since an earlier record was "
                 f"made of them; `make forget RUN={spec['identity']}` has the next snakemake train "
                 "the run again, and with `keep_checkpoints: true` they stay."
             )
-    return found
+    return files
 
 
 def _initial(spec: ResolvedSpec, subject: Any) -> Callable[[], Any]:

@@ -31,23 +31,23 @@ def main() -> None:
     )
     parser.add_argument("--explorer", nargs="*", default=[], help="address of the explorer")
     parser.add_argument("--out", type=Path, required=True, help="HTML file to write")
-    given = parser.parse_args()
+    args = parser.parse_args()
     with exit_on_user_error():
-        files = {name: getattr(given, name) for name in SHOWN}
-        first = headline(given.scale, files["tables"], files["claims"])
+        files = {name: getattr(args, name) for name in SHOWN}
+        first = headline(args.scale, files["tables"], files["claims"])
         runs = recorded(files.pop("runs"))
         page = render(
-            given.scale,
+            args.scale,
             runs,
             **files,
-            mechanisms=given.mechanisms,
-            own=given.own,
-            plan=given.plan,
+            mechanisms=args.mechanisms,
+            own=args.own,
+            plan=args.plan,
             headline=first,
-            links=[("Explorer", address) for address in given.explorer],
-            guides=guides(given.out),
+            links=[("Explorer", address) for address in args.explorer],
+            guides=guides(args.out),
         )
-        write_page(given.out, page)
+        write_page(args.out, page)
 
 
 if __name__ == "__main__":

@@ -42,21 +42,21 @@ def main() -> None:
     whole = "folder of results: data, and the tables that an overlay stands on"
     parser.add_argument("--results", type=Path, required=True, help=whole)
     parser.add_argument("--out", type=Path, required=True, help="folder of the scale in it")
-    given = parser.parse_args()
+    args = parser.parse_args()
     with exit_on_user_error():
         corpora: dict[str, dict[str, DescribedCorpus]] = {}
-        for key, one in given.corpora.items():
+        for key, one in args.corpora.items():
             table, _, row = key.partition("/")
             corpora.setdefault(table, {})[row] = DescribedCorpus(**one)
         make(
-            Paper(given.paper, mechanisms=given.mechanisms, own=given.own),
-            Items(given.tables, given.figures, given.claims, corpora),
-            given.scale,
-            Measures.read(given.measures, given.runs),
-            facts_at(given.results / "data"),
-            given.results,
-            given.out,
-            given.overlaid,
+            Paper(args.paper, mechanisms=args.mechanisms, own=args.own),
+            Items(args.tables, args.figures, args.claims, corpora),
+            args.scale,
+            Measures.read(args.measures, args.runs),
+            facts_at(args.results / "data"),
+            args.results,
+            args.out,
+            args.overlaid,
         )
 
 

@@ -10,21 +10,15 @@ import json
 import math
 import os
 import signal
-import socket
 import sys
 import time
 import traceback
-from collections.abc import Iterable
 from functools import partial
-from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workflow import ROOT
 from workflow.datasets.io.checksums import read_manifest
-from workflow.datasets.io.dataset_files import parse_json
 from workflow.planning.identity import Draft, ResolvedSpec, complete
-from workflow.runtime.atomic import write_atomically
 from workflow.runtime.errors import CODE_ERRORS, UserError
 from workflow.runtime.failure import exit_on_user_error
 from workflow.runtime.store import Entry, Fenced, now
@@ -41,58 +35,56 @@ from workflow.scripts.job import (
     read_spec,
     say,
 )
+from workflow.scripts.segments import RunSegment, begin_segment, in_vain
 from workflow.terminal import job_arguments
 from workflow.terminal.progress import STORED
 
 if TYPE_CHECKING:
     from model.training.checkpointer import Weights
 
-RunSegments = list[dict[str, Any]]
-"""Where, when and by which code processes worked on a run, one after the other."""
-
 
 def main() -> None:
     """Run from the command line."""
     begun = time.monotonic()
-    given = _arguments()
-    if given.processes > 1 and "LOCAL_RANK" not in os.environ:
-        _start_group(given.processes, given.device)
-    deadline = begun + given.time_limit - margin(given.time_limit)
+    args = _arguments()
+    if args.processes > 1 and "LOCAL_RANK" not in os.environ:
+        _start_group(args.processes, args.device)
+    deadline = begun + args.time_limit - margin(args.time_limit)
     with exit_on_user_error():
-        spec = _spec(given)
+        spec = _spec(args)
         code = check_run_code(spec)
-        entry = Entry(given.store, spec["identity"])
+        entry = Entry(args.store, spec["identity"])
         try:
             if entry.whole(say):
                 print(f"run {entry.identity} {STORED}")
             else:
-                parents = _parents(spec, given)
-                check_data(spec, given.data)
+                parents = _parents(spec, args)
+                check_data(spec, args.data)
                 _check_failure(entry)
-                _train(spec, code, entry, parents, given, deadline)
+                _train(spec, code, entry, parents, args, deadline)
             if is_first():
-                note_asker(entry, given.out)
-                entry.copy_result(given.out, spec)
+                note_asker(entry, args.out)
+                entry.copy_result(args.out, spec)
                 (entry.folder / MERGED).unlink(missing_ok=True)
         except Fenced as error:
             sys.exit(f"error: {error}")
         except OSError as error:
             sys.exit(
-                f"error: {error.strerror or error} ({error.filename or given.store}); what was "
+                f"error: {error.strerror or error} ({error.filename or args.store}); what was "
                 f"saved before is whole: mend the cause and run the same command again to continue."
             )
 
 
-def _spec(given: argparse.Namespace) -> ResolvedSpec:
+def _spec(args: argparse.Namespace) -> ResolvedSpec:
     parents = {}
-    for name, folder in given.parent:
+    for name, folder in args.parent:
         try:
             parents[name] = read_spec(folder / "spec.json")["identity"]
         except FileNotFoundError:
             raise UserError(
                 f"parent '{name}' does not exist: {folder} holds no spec.json; train it first."
             ) from None
-    spec = complete(given.draft, read_manifest(given.data)["digest"], parents)
+    spec = complete(args.draft, read_manifest(args.data)["digest"], parents)
     start = spec["training"].get("start_from")
     if start not in (None, *parents):
         raise UserError(
@@ -130,7 +122,7 @@ def _train(
     code: str,
     entry: Entry,
     parents: dict[str, Path],
-    given: argparse.Namespace,
+    args: argparse.Namespace,
     deadline: float,
 ) -> None:
     """Train to the end and put the result into the store; `code` is the hash of what runs."""
@@ -150,27 +142,27 @@ def _train(
     )
 
     prepare_process()
-    device = pick_device(given.device)
+    device = pick_device(args.device)
     weights = {name: load_weights(path) for name, path in parents.items()}
-    _check_vocabulary(spec, weights, given.data)
+    _check_vocabulary(spec, weights, args.data)
     # SIGALRM ends a process that can't join: torch waits half an hour for a torchrun that is gone.
-    signal.alarm(math.ceil(given.patience) if "RANK" in os.environ else 0)
+    signal.alarm(math.ceil(args.patience) if "RANK" in os.environ else 0)
     group = join(device, spec["seed"])
     signal.alarm(0)
     if group.rank:
-        _help(spec, given, device, weights, group)
+        _help(spec, args, device, weights, group)
         return
     claim = entry.claim()
-    note_asker(entry, given.out)
-    checkpointer = DiskCheckpointer(claim, given.save_every, say, deadline)
+    note_asker(entry, args.out)
+    checkpointer = DiskCheckpointer(claim, args.save_every, say, deadline)
     checkpointer.load()  # drops damaged states; training resumes from the newest that is left
-    segments = _begin_segment(entry, code, device, checkpointer.newest(), group.size)
+    segments = begin_segment(entry, code, device, checkpointer.newest(), group.size)
     ends = _heed_signals(checkpointer)
     stop = partial(setattr, checkpointer, "asked_to_stop", True)
-    watchdog = Watchdog(stop, given.patience, given.patience_first, ends, _in_vain(segments))
+    watchdog = Watchdog(stop, args.patience, args.patience_first, ends, in_vain(segments))
     checkpointer.beat = watchdog.beat
     try:
-        corpus = Corpus(given.data)
+        corpus = Corpus(args.data)
         check_mechanisms(spec["model"], device, corpus)
         check_classes(spec["model"], corpus)
         check_longest_pair(spec["model"], corpus)
@@ -190,10 +182,10 @@ def _train(
         claim.fail(reason, _invocation())
         sys.exit(f"error: {reason}")
     except CODE_ERRORS as error:
-        said = "".join(traceback.format_exception(error)).rstrip()
-        reason = f"run {spec['identity']} fails in its own code: {said.splitlines()[-1]}"
-        claim.fail(f"{said}\n{reason}", _invocation())
-        say(said)
+        stack = "".join(traceback.format_exception(error)).rstrip()
+        reason = f"run {spec['identity']} fails in its own code: {stack.splitlines()[-1]}"
+        claim.fail(f"{stack}\n{reason}", _invocation())
+        say(stack)
         sys.exit(f"error: {reason}")
     finally:
         watchdog.dismiss()
@@ -201,7 +193,7 @@ def _train(
 
 
 def _help(
-    spec: ResolvedSpec, given: argparse.Namespace, device: Any, weights: Any, group: Any
+    spec: ResolvedSpec, args: argparse.Namespace, device: Any, weights: Any, group: Any
 ) -> None:
     """Train as a process that is not the first of its group: it keeps and says nothing."""
     from model.batches.corpus import Corpus
@@ -211,7 +203,7 @@ def _help(
     checkpointer = Checkpointer()
     _heed_signals(checkpointer)
     try:
-        train(spec, Corpus(given.data), checkpointer, device, weights, lambda line: None, group)
+        train(spec, Corpus(args.data), checkpointer, device, weights, lambda line: None, group)
     except Interrupted:
         raise SystemExit(CONTINUE) from None
     except (TrainingFailed, ValueError):
@@ -232,17 +224,11 @@ def _heed_signals(checkpointer: Any) -> list[signal.Signals]:
     return [signal.SIGINT, *([signal.SIGTERM] if at_sigterm == "asked_to_stop" else [])]
 
 
-def _in_vain(segments: RunSegments) -> int:
-    """How many attempts before the newest began where that one begins, by the same code."""
-    place = [(segment["update"], segment.get("code")) for segment in segments]
-    return sum(1 for _ in takewhile(place[-1].__eq__, reversed(place[:-1])))
-
-
 def _put_result(
     spec: ResolvedSpec,
     checkpointer: Any,
     trained: Any,
-    segments: RunSegments,
+    segments: list[RunSegment],
     device: Any,
     processes: int,
 ) -> None:
@@ -263,7 +249,8 @@ def _put_result(
         "code": code,
         "spec": spec,
         **environment(device),
-        **{name: segments[-1][name] for name in ("commit", "dirty")},
+        "commit": segments[-1]["commit"],
+        "dirty": segments[-1]["dirty"],
         **peak_memory_mb(device),
         **{name: spec["training"][name] for name in ("threads", "precision", "matmul")},
         "processes": processes,
@@ -288,56 +275,12 @@ def _put_result(
             (files / "checkpoints" / name).write_bytes(content)
 
 
-def _begin_segment(
-    entry: Entry, code: str, device: Any, update: int, processes: int
-) -> RunSegments:
-    """Note where, when and by which code this process works on the run.
-
-    `exact` says that it resumes bit for bit.
-    """
-    import torch
-
-    from workflow.runtime.provenance import commit, cpu_name
-
-    path = entry.folder / "segments.json"
-    place = {"cpu": cpu_name(), "device": device.type, "torch": torch.__version__}
-    segments = _segments(path, ("update", "time", *place))
-    same = all(segment[name] == place[name] for segment in segments for name in place)
-    same = same and all(segment.get("code", code) == code for segment in segments)
-    exact = same and device.type == "cpu" and processes == 1
-    began = {
-        "started": now(),
-        "update": update,
-        "time": time.time(),
-        "host": socket.gethostname(),
-        "job_id": os.environ.get("SLURM_JOB_ID"),
-        **commit(ROOT),
-        "code": code,
-    }
-    segments.append({**began, **place, "exact": exact})
-    write_atomically(path, json.dumps(segments).encode())
-    return segments
-
-
-def _segments(path: Path, keys: Iterable[str]) -> RunSegments:
-    """The segments so far, each with these keys; none where nothing says so any more."""
-    segments = parse_json(path.read_bytes()) if path.is_file() else []
-    try:
-        whole = all({*keys} <= {*segment} for segment in segments)
-    except TypeError:
-        whole = False
-    if whole:
-        return list(segments)
-    say(f"{path} is damaged: nobody knows any more where and when the run began.")
-    return []
-
-
-def _parents(spec: ResolvedSpec, given: argparse.Namespace) -> dict[str, Path]:
+def _parents(spec: ResolvedSpec, args: argparse.Namespace) -> dict[str, Path]:
     """The weights files of the parent runs, each checked to be of the run that its spec names."""
-    for name, folder in given.parent:
+    for name, folder in args.parent:
         parent = f"parent '{name}' of run {spec['identity']}"
-        check_run(parent, folder, spec["parents"][name], given.store)
-    return {name: folder / "weights.safetensors" for name, folder in given.parent}
+        check_run(parent, folder, spec["parents"][name], args.store)
+    return {name: folder / "weights.safetensors" for name, folder in args.parent}
 
 
 def _check_vocabulary(spec: ResolvedSpec, parents: dict[str, Weights], data: Path) -> None:
@@ -347,8 +290,8 @@ def _check_vocabulary(spec: ResolvedSpec, parents: dict[str, Weights], data: Pat
         return
     words = read_manifest(data)["vocabulary_size"]
     for name, tensor in parents[start].items():
-        known = spec["model"].get("source_vocabulary_size") if "source" in name else None
-        if name.endswith("token.weight") and len(tensor) not in (words, known):
+        source_words = spec["model"].get("source_vocabulary_size") if "source" in name else None
+        if name.endswith("token.weight") and len(tensor) not in (words, source_words):
             raise UserError(
                 f"parent '{start}' of run {spec['identity']} knows {len(tensor)} words "
                 f"('{name}'), and {data} has {words}; give the run its parent's data section, or "
@@ -364,9 +307,9 @@ def _check_failure(entry: Entry) -> None:
         say(f"{entry.folder / 'failed.json'} is damaged ({error}), and not heeded.")
         return
     if failure is not None and failure["invocation"] == _invocation():
-        said, _, reason = failure["reason"].rpartition("\n")
-        if said:
-            say(said)
+        stack, _, reason = failure["reason"].rpartition("\n")
+        if stack:
+            say(stack)
         raise UserError(f"{reason} (found at {failure['at']}, not tried again)")
 
 

@@ -5,18 +5,16 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from workflow import ROOT
+from workflow.definitions.configuration import CommandSettings
 from workflow.planning.configured import configured, read_files
 from workflow.planning.plan import Plan
 from workflow.runtime.errors import InputError, nearest
 from workflow.terminal.job_arguments import DEVICES
-
-SETTINGS = ("scale", "limit", "results", "device", "mirror")
-"""Shared arguments that are keys of the configuration, too."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -24,19 +22,20 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End with a sentence and status 2."""
-        if found := re.fullmatch(r"argument --(\w+): (.*)", message):
-            self.exit(2, f"error: {found[1].upper()}= (--{found[1]}): {found[2]}\n")
-        if found := re.match(r"unrecognized arguments: ([^\s=]+)", message):
-            self.exit(2, f"error: {found[1]}: {self._instead(found[1])}\n")
+        if wrong := re.fullmatch(r"argument --(\w+): (.*)", message):
+            self.exit(2, f"error: {wrong[1].upper()}= (--{wrong[1]}): {wrong[2]}\n")
+        if unknown := re.match(r"unrecognized arguments: ([^\s=]+)", message):
+            self.exit(2, f"error: {unknown[1]}: {self._instead(unknown[1])}\n")
         super().error(message)
 
     def _instead(self, unknown: str) -> str:
         """Say what the command takes in the place of an argument that it does not know."""
         if unknown == "--only" and any(it.dest == "targets" for it in self._actions):
             return f"names stand alone: {self.prog} zhao2019 (ONLY=zhao2019 of make)"
-        takes = [it for one in self._actions for it in one.option_strings if it[:2] == "--"]
-        known = nearest(unknown, takes) or f"; there are {', '.join(takes)}"
-        return f"no such argument{known}"
+        options = [name for action in self._actions for name in action.option_strings]
+        takes = [name for name in options if name[:2] == "--"]
+        hint = nearest(unknown, takes) or f"; there are {', '.join(takes)}"
+        return f"no such argument{hint}"
 
 
 def share(parser: argparse.ArgumentParser, *names: str) -> None:
@@ -63,9 +62,10 @@ def share(parser: argparse.ArgumentParser, *names: str) -> None:
         parser.add_argument(name, **shared[name])
 
 
-def settings(args: argparse.Namespace) -> dict[str, Any]:
+def settings(args: argparse.Namespace) -> CommandSettings:
     """Return the settings among the arguments of a command."""
-    return {name: value for name in SETTINGS if (value := getattr(args, name, None))}
+    names = CommandSettings.__annotations__
+    return cast(CommandSettings, {n: value for n in names if (value := getattr(args, n, None))})
 
 
 def plan_of(args: argparse.Namespace) -> Plan:
@@ -79,7 +79,7 @@ def results_of(args: argparse.Namespace) -> Path:
 
 
 def snakemake_arguments(
-    targets: Iterable[str], settings: Mapping[str, object], files: Iterable[Path]
+    targets: Iterable[str], settings: CommandSettings, files: Iterable[Path]
 ) -> list[str]:
     """Return arguments of Snakemake; targets stand first, as after a file they would be files.
 
@@ -98,7 +98,7 @@ def snakemake_arguments(
 
 def make_quietly(
     targets: Iterable[str],
-    settings: Mapping[str, object],
+    settings: CommandSettings,
     files: Iterable[Path],
     leave_out: str = "rules",
     log: Path | None = None,
@@ -154,6 +154,7 @@ def minutes(text: str) -> float:
     except ValueError:
         number = 0
     if not number > 0:
-        said = f"{json.dumps(text)} is not a number of minutes above 0; leave it out for all"
-        raise argparse.ArgumentTypeError(said)
+        raise argparse.ArgumentTypeError(
+            f"{json.dumps(text)} is not a number of minutes above 0; leave it out for all"
+        )
     return number

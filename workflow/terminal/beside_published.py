@@ -23,22 +23,22 @@ def beside_published(plan: Plan, tables: Iterable[str]) -> list[str]:
     if not before.groups:
         return []
     files = {Path(file).with_suffix("").parts[-2:] for file in tables}
-    found = [
+    lines = [
         pair
         for paper in Paper.all(plan.mechanisms)
         for table in paper.items("tables")
         if (paper.name, table) in files
         for pair in _of_table(plan, paper, table, before)
     ]
-    if not found:
+    if not lines:
         return []
-    found.sort(key=lambda pair: pair[0] != "outside")
-    outside = sum(word == "outside" for word, _ in found)
-    more = [f"  and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
+    lines.sort(key=lambda pair: pair[0] != "outside")
+    outside = sum(word == "outside" for word, _ in lines)
+    more = [f"  and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []
     return [
-        f"Published: {len(found)} numbers of these tables, {outside} outside the 95 % interval of "
+        f"Published: {len(lines)} numbers of these tables, {outside} outside the 95 % interval of "
         "the published seeds",
-        *(line for _, line in found[:SHOWN]),
+        *(line for _, line in lines[:SHOWN]),
         *more,
     ]
 
@@ -53,10 +53,13 @@ def _of_table(plan: Plan, paper: Paper, table: str, before: Measures) -> Iterato
         labels = Counter(metric["label"] for metric in metrics.values())
         pairs = dict.fromkeys(pair for _, pair, _ in row.cells())
         runs = [run for name, variant in pairs for run in plan.runs(name, [variant])]
-        made = Measures(it.measure for run in runs if (it := measured(plan, run.key)))
-        for one in compare(row, before, made):
-            if not one.is_text:
-                label = metrics[one.cell]["label"]
-                column = [columns[one.cell.partition("/")[0]]] if labels[label] > 1 else []
+        own = Measures(it.measure for run in runs if (it := measured(plan, run.key)))
+        for number in compare(row, before, own):
+            if not number.is_text:
+                label = metrics[number.cell]["label"]
+                column = [columns[number.cell.partition("/")[0]]] if labels[label] > 1 else []
                 place = ", ".join([table, row_name(stated), *column])
-                yield one.word, f"  {place}: {label} {one.rounded(metrics[one.cell]['digits'])}"
+                yield (
+                    number.word,
+                    f"  {place}: {label} {number.rounded(metrics[number.cell]['digits'])}",
+                )

@@ -29,13 +29,13 @@ def closing(plan: Plan, progress: JobProgress, asked: Sequence[str]) -> list[str
     lines = [f"Ran:      {_ran(plan, progress)}"]
     if whole:
         lines += [f"Papers:   {', '.join(papers(plan))}", *numbers(plan)]
-    made = made_of(plan, asked)
-    tables = [csv for file in made if (csv := Path(file).with_suffix(".csv")).is_file()]
+    files = tables_of(plan, asked)
+    tables = [csv for file in files if (csv := Path(file).with_suffix(".csv")).is_file()]
     if tables and not whole:
         lines += [*first_rows(plan, tables[0]), *beside_published(plan, map(str, tables))]
-    if made:
-        more = f" and {len(made) - SHOWN} more" if len(made) > SHOWN else ""
-        lines.append(f"Tables:   {', '.join(made[:SHOWN])}{more}")
+    if files:
+        more = f" and {len(files) - SHOWN} more" if len(files) > SHOWN else ""
+        lines.append(f"Tables:   {', '.join(files[:SHOWN])}{more}")
     if whole:
         beside = Path(plan.folder, "explorer.html").is_file()
         explorer = ", and explorer.html beside it to try models" if beside else ""
@@ -63,7 +63,7 @@ def papers(plan: Plan) -> list[str]:
     return [one.key for name in names for one in Paper(name, plan.papers).about.references]
 
 
-def made_of(plan: Plan, asked: Sequence[str]) -> list[str]:
+def tables_of(plan: Plan, asked: Sequence[str]) -> list[str]:
     """Return the tables among what was asked for; of everything, where they are."""
     if not asked or "report" in asked:
         count = len([*Path(plan.folder).glob("tables/*/*.md")])
@@ -106,25 +106,25 @@ def numbers(plan: Plan) -> list[str]:
     about = "ours, with what the paper prints"
     if plan.config["scale"] == "demo":
         about = "of tiny tasks, which show that everything works; not to be compared"
-    return [f"Numbers:  {about}", *(f"  {told(one)}" for one in chosen)] if chosen else []
+    return [f"Numbers:  {about}", *(f"  {line_of(one)}" for one in chosen)] if chosen else []
 
 
 def choose(claims: Iterable[JudgedClaim], count: int) -> list[JudgedClaim]:
     """Return claims whose sides differ, one of each paper first; main and printed ones lead."""
-    known = [one for one in claims if one.left.mean is not None and not one.check]
-    known = [one for one in known if one.left.mean != one.right.mean]
-    known.sort(key=lambda one: (not one.headline, not one.paper))
+    differing = [claim for claim in claims if claim.left.mean is not None and not claim.check]
+    differing = [claim for claim in differing if claim.left.mean != claim.right.mean]
+    differing.sort(key=lambda claim: (not claim.headline, not claim.paper))
     before: Counter[str] = Counter()
     ranked = []
-    for one in known:
-        paper = key_of(one.source)
-        ranked.append((before[paper], one))
+    for claim in differing:
+        paper = key_of(claim.source)
+        ranked.append((before[paper], claim))
         before[paper] += 1
     ranked.sort(key=lambda pair: pair[0])
-    return [one for _, one in ranked[:count]]
+    return [claim for _, claim in ranked[:count]]
 
 
-def told(claim: JudgedClaim) -> str:
+def line_of(claim: JudgedClaim) -> str:
     """Return a claim's numbers in a line: task, measure, ours with what it is beside, theirs."""
     experiment = Path(claim.measures[0]).parts[-3]
     sides = [claim.left] if claim.right.variant is None else [claim.left, claim.right]

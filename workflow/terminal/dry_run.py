@@ -30,14 +30,14 @@ class Jobs(logging.Filter):
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[Job] = []
+        self.jobs: list[Job] = []
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Note a job; what the logger wants."""
-        told = record.__dict__
+        fields = record.__dict__
         # A target's name alone makes nothing.
-        if told.get("event") == LogEvent.JOB_INFO and told["output"]:
-            self.found.append(Job(told["rule_name"], told["wildcards"] or {}))
+        if fields.get("event") == LogEvent.JOB_INFO and fields["output"]:
+            self.jobs.append(Job(fields["rule_name"], fields["wildcards"] or {}))
         if sentence := no_rule(record):
             record.msg, record.args = sentence, ()
         return record.levelno >= logging.WARNING
@@ -54,7 +54,7 @@ def main() -> None:
     except SystemExit as end:
         if end.code:
             raise
-    print(json.dumps([[job.rule, job.wildcards] for job in jobs.found]))
+    print(json.dumps([[job.rule, job.wildcards] for job in jobs.jobs]))
 
 
 if __name__ == "__main__":

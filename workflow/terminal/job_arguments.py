@@ -21,20 +21,20 @@ def of_data(description: str | None) -> argparse.ArgumentParser:
 
 def of_run(description: str | None) -> argparse.ArgumentParser:
     """Return a parser of what a job of a run reads and writes, with a script's description."""
-    made = argparse.ArgumentParser(description=description)
-    made.add_argument("--data", type=Path, required=True, help="folder of the encoded corpus")
-    made.add_argument("--store", type=Path, required=True, help="the store of runs")
-    made.add_argument("--device", choices=DEVICES, default="auto")
-    made.add_argument("--out", type=Path, required=True, help="where to write to")
-    return made
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--data", type=Path, required=True, help="folder of the encoded corpus")
+    parser.add_argument("--store", type=Path, required=True, help="the store of runs")
+    parser.add_argument("--device", choices=DEVICES, default="auto")
+    parser.add_argument("--out", type=Path, required=True, help="where to write to")
+    return parser
 
 
 def of_trained_run(description: str | None) -> argparse.ArgumentParser:
     """Return such a parser for a job that reads the trained run."""
-    made = of_run(description)
-    made.add_argument("--spec", type=Path, required=True, help="its spec.json")
-    made.add_argument("--run", type=Path, required=True, help="folder of the trained run")
-    return made
+    parser = of_run(description)
+    parser.add_argument("--spec", type=Path, required=True, help="its spec.json")
+    parser.add_argument("--run", type=Path, required=True, help="folder of the trained run")
+    return parser
 
 
 def named(text: str) -> tuple[str, Path]:

@@ -45,11 +45,11 @@ class LogHandler(LogHandlerBase):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Note what a record says; say it where it is a warning or an error."""
-        told = record.__dict__
-        if record.levelno >= logging.WARNING and not _repeats(told):
+        fields = record.__dict__
+        if record.levelno >= logging.WARNING and not _repeats(fields):
             self._erase()
-            self.stream.write(f"{_sentence(told) or no_rule(record) or self.format(record)}\n")
-        PROGRESS.note(told)
+            self.stream.write(f"{_sentence(fields) or no_rule(record) or self.format(record)}\n")
+        PROGRESS.note(fields)
         self._show()
 
     def close(self) -> None:
@@ -96,16 +96,18 @@ def no_rule(record: logging.LogRecord) -> str | None:
     )
 
 
-def _repeats(told: LogRecord) -> bool:
+def _repeats(fields: LogRecord) -> bool:
     """Return whether an error says only that jobs failed, which they have said themselves."""
-    known = ("CalledProcessError in ", "At least one job did not complete ")
-    return told.get("event") == LogEvent.ERROR and any(one in told["msg"] for one in known)
+    summaries = ("CalledProcessError in ", "At least one job did not complete ")
+    return fields.get("event") == LogEvent.ERROR and any(
+        summary in fields["msg"] for summary in summaries
+    )
 
 
-def _sentence(told: LogRecord) -> str | None:
+def _sentence(fields: LogRecord) -> str | None:
     """Return the sentence of a job that failed, where one of its logs ends with one."""
-    if told.get("event") != LogEvent.JOB_ERROR:
+    if fields.get("event") != LogEvent.JOB_ERROR:
         return None
-    said = [(error, log) for log in told["log"] if (error := last_error(Path(log)))]
-    name = PROGRESS.name(told["jobid"]) or told["rule_name"]
-    return f"{name} failed: {said[0][0]} ({said[0][1]})" if said else None
+    errors = [(error, log) for log in fields["log"] if (error := last_error(Path(log)))]
+    name = PROGRESS.name(fields["jobid"]) or fields["rule_name"]
+    return f"{name} failed: {errors[0][0]} ({errors[0][1]})" if errors else None

@@ -57,7 +57,7 @@ class JobProgress:
         self._planned: dict[int, float | None] = {}
         self._running: dict[int, tuple[str, float]] = {}
         self._spent: dict[str, RuleTime] = {}
-        self._said: float | None = None
+        self._left_before: float | None = None
 
     @property
     def elapsed(self) -> float:
@@ -70,21 +70,21 @@ class JobProgress:
             self._rules[number], self._planned[number] = _kind(rule), planned
         self.total = len(self._rules)
 
-    def note(self, told: LogRecord) -> None:
+    def note(self, record: LogRecord) -> None:
         """Take what Snakemake says in a record of its log."""
-        event = told.get("event")
+        event = record.get("event")
         if event == LogEvent.JOB_INFO:
-            number = told["jobid"]
-            self._rules.setdefault(number, _kind(told["rule_name"]))
-            self._running[number] = (named(told["rule_name"], told["wildcards"]), self.clock())
+            number = record["jobid"]
+            self._rules.setdefault(number, _kind(record["rule_name"]))
+            self._running[number] = (named(record["rule_name"], record["wildcards"]), self.clock())
         elif event == LogEvent.JOB_ERROR:
-            self.failed += self._running.pop(told["jobid"], None) is not None
+            self.failed += self._running.pop(record["jobid"], None) is not None
         elif event == LogEvent.JOB_FINISHED:
-            self._finish(told["job_id"])
+            self._finish(record["job_id"])
         elif event == LogEvent.PROGRESS:
-            self.total = told["total"]
-        elif "expected" in told:
-            self.expect(told["expected"])
+            self.total = record["total"]
+        elif "expected" in record:
+            self.expect(record["expected"])
 
     def _finish(self, number: int) -> None:
         if number in self._running:
@@ -104,8 +104,8 @@ class JobProgress:
         """What is done, what runs longest, and the time left."""
         parts = [f"{self.done.total()} of {self.total} jobs done"]
         if (left := self.left) is not None:
-            before = left if self._said is None else self._said
-            left = self._said = min(max(left, before / SHORTER), before * LONGER)
+            before = left if self._left_before is None else self._left_before
+            left = self._left_before = min(max(left, before / SHORTER), before * LONGER)
             parts.append(f"about {duration(left)} left")
         if self._running:
             name, since = min(self._running.values(), key=lambda one: one[1])

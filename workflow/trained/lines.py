@@ -5,7 +5,7 @@ already, through the rules of what is typed in the explorer.
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from workflow.datasets.io.left_out import visible
 from workflow.datasets.kinds.byte_text import ByteText, symbol
 from workflow.datasets.kinds.labelled_text import LabelledText
 from workflow.datasets.kinds.parallel_text import ParallelText, as_written
-from workflow.datasets.kinds.recipe import load
+from workflow.datasets.kinds.recipe import Recipe, load
 from workflow.reporting.explorer.typed import split_symbols, split_text
 
 NORMALISED = ("multi30k", "pairs")
@@ -43,7 +43,7 @@ class Form(NamedTuple):
 def form_of(corpus: Corpus, symbols: list[str]) -> Form:
     """Return the form of a corpus, of whose vocabulary a model has `symbols`."""
     options = corpus.manifest["options"]
-    dataset = load({"dataset": corpus.manifest["dataset"], **options})
+    dataset = load(cast(Recipe, {"dataset": corpus.manifest["dataset"], **options}))
     if isinstance(dataset, ParallelText):
         return _form_of_pairs(corpus, dataset)
     numbers = {text: number for number, text in enumerate(symbols) if number >= UNKNOWN}

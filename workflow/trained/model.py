@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import torch
@@ -33,6 +33,7 @@ from model.probes.next_symbol import as_classifier
 from model.probes.quality.translation_scores import detokenised
 from model.probes.words.subwords import plain
 from workflow import ROOT
+from workflow.definitions.configuration import CommandSettings
 from workflow.definitions.explorer import explorer_runs
 from workflow.definitions.paper import Paper
 from workflow.planning.configured import configured
@@ -55,7 +56,7 @@ CLASSES["sms_spam"] = ("ham", "spam")
 """What the two labels of a dataset mean; others are called by their numbers."""
 
 
-def load(run: str, **settings: Any) -> "TrainedModel":
+def load(run: str, **settings: Unpack[CommandSettings]) -> "TrainedModel":
     """Return the model of a run, named as in `find`.
 
     `settings` are keys of the configuration, such as `scale` and `results`.

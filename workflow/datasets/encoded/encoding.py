@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from workflow.datasets.encoded.prepared import EncodableCorpus
-from workflow.datasets.io.dataset_files import replacing, write_bytes, write_lines
+from workflow.datasets.io.dataset_files import Statistics, replacing, write_bytes, write_lines
 from workflow.runtime.integrity import Checksums, checksums_of, with_checksum
 
 SCHEMA = 1
@@ -60,7 +60,7 @@ def write_encoded(
     out: Path,
     symbols: Sequence[str],
     splits: Mapping[str, EncodedSplit],
-    statistics: Mapping[str, object],
+    statistics: Statistics,
     reserved: Sequence[str] = RESERVED,
 ) -> None:
     """Write the arrays of every split, `vocabulary.txt` and the manifest.

@@ -23,6 +23,7 @@ from workflow.datasets.encoded.encoding import array_file, begin, write_array, w
 from workflow.datasets.encoded.prepared import ParallelCorpus, aligned, prepared_lines
 from workflow.datasets.encoded.sentence_pieces import Pieces
 from workflow.datasets.encoded.subwords import END, ID, SIDES, UNKNOWN, SubwordSide
+from workflow.datasets.io.dataset_files import Statistics
 from workflow.datasets.io.left_out import read_left_out
 
 
@@ -100,7 +101,7 @@ def _size(encoded: SplitCounts) -> dict[str, int]:
     return {"examples": examples, "tokens": sum(tokens.values()), **tokens}
 
 
-def _statistics(splits: Mapping[str, SplitCounts]) -> dict[str, object]:
+def _statistics(splits: Mapping[str, SplitCounts]) -> Statistics:
     """Describe the sentences of every split: medians, unknown tokens, repeated pairs."""
     train, *others = splits
     pairs = splits[train].pairs

@@ -5,7 +5,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Protocol
 
-from workflow.datasets.io.dataset_files import existing
+from workflow.datasets.io.dataset_files import Option, existing
 from workflow.runtime.errors import CORRECT, DataError
 
 CODES = "codes.txt"
@@ -20,7 +20,7 @@ class EncodableCorpus(Protocol):
     @property
     def name(self) -> str: ...
     @property
-    def options(self) -> dict[str, object]: ...
+    def options(self) -> Mapping[str, Option]: ...
     @property
     def encoded(self) -> Sequence[str]: ...
 

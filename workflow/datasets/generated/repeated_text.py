@@ -10,13 +10,13 @@ word's first writing pays for it twice.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 from pathlib import Path
 from string import ascii_lowercase
 
-from workflow.datasets.io.dataset_files import SPLITS, by_name, write_bytes
+from workflow.datasets.io.dataset_files import SPLITS, Statistics, by_name, write_bytes
 from workflow.datasets.kinds.byte_text import ByteText, write_prepared
 from workflow.datasets.kinds.dataset import Synthetic
 from workflow.runtime.errors import DataError, RecipeError
@@ -50,7 +50,7 @@ class Data(Synthetic, ByteText):
         return 2 * self.length + 2
 
     @property
-    def statistics(self) -> Mapping[str, object]:
+    def statistics(self) -> Statistics:
         """What the best possible predictor pays, in nats per character.
 
         In every block it pays for the letters of the first word alone; as they are equally likely,

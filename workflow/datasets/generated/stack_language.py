@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from workflow.datasets.io.dataset_files import write_lines
+from workflow.datasets.io.dataset_files import Statistics, write_lines
 from workflow.datasets.kinds.numbered_sequences import NumberedSequences
 from workflow.runtime.errors import DataError
 
@@ -77,7 +77,7 @@ class Data(NumberedSequences):
 
         return {"span_start": span_starts(symbols - 1).ravel().astype("int32")}
 
-    def statistics(self) -> dict[str, object]:
+    def statistics(self) -> Statistics:
         """Return the exact entropy floor."""
         from workflow.datasets.grammars.stack_grammar import entropy_floor
 

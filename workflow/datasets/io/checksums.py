@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict, cast
 
-from workflow.datasets.io.dataset_files import write_bytes
+from workflow.datasets.io.dataset_files import Statistics, write_bytes
 from workflow.runtime.integrity import (
     Damaged,
     Sum,
@@ -30,7 +30,7 @@ class Manifest(TypedDict):
     digest: str
     """of all files"""
     files: dict[str, Sum]
-    statistics: dict[str, object]
+    statistics: Statistics
     splits: dict[str, SplitSize]
     vocabulary_size: int
     vocabulary_sizes: NotRequired[dict[str, int]]
@@ -53,7 +53,7 @@ def read_manifest(encoded: Path) -> Manifest:
     return cast(Manifest, _read(encoded / "manifest.json"))
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> Any:
     if not path.is_file():
         raise Damaged(path, f"{path} is missing")
     return read_verified(path)

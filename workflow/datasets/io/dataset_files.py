@@ -13,6 +13,11 @@ SPLITS = ("train", "dev", "test")
 ExampleRecord = dict[str, Any]
 """An example as JSON: `text`, tokens joined by spaces, and what goes with it."""
 
+Option = bool | int | float | str | list[str]
+"""A value of a recipe."""
+Statistics = Mapping[str, "int | float | str | Sequence[str] | Statistics"]
+"""Numbers about a dataset by name, some of them by split or the like."""
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
@@ -70,7 +75,7 @@ def read_generated(path: Path, count: int, what: str) -> list[tuple[str, str]]:
     return lines
 
 
-def write_records(path: Path, records: Iterable[Mapping[str, object]]) -> None:
+def write_records(path: Path, records: Iterable[ExampleRecord]) -> None:
     """Write one JSON object a line."""
     write_lines(path, (json.dumps(record, ensure_ascii=False) for record in records))
 
@@ -86,7 +91,7 @@ def parse_json(content: str | bytes) -> Any:
         return None
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _each_once(pairs: list[tuple[str, Any]]) -> object:
     """Return an object of JSON; raise ValueError where a key stands twice."""
     found = dict(pairs)
     if len(found) < len(pairs):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unicodedata import bidirectional, category, combining
 
-from workflow.datasets.io.dataset_files import write_bytes
+from workflow.datasets.io.dataset_files import Statistics, write_bytes
 from workflow.runtime.errors import CORRECT, FETCH_AGAIN, DataError
 
 GZIP = b"\x1f\x8b"
@@ -183,9 +183,9 @@ def _unmarked(head: bytes) -> Iterator[str]:
                 yield BEGINNINGS[mark]
 
 
-def read_left_out(prepared: Path) -> dict[str, object]:
+def read_left_out(prepared: Path) -> Statistics:
     """Return what `Dropped.write` wrote."""
-    left_out: dict[str, object] = json.loads((prepared / COUNTS).read_text(encoding="utf-8"))
+    left_out: Statistics = json.loads((prepared / COUNTS).read_text(encoding="utf-8"))
     return left_out
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from workflow.datasets.io.dataset_files import SPLITS, write_bytes
+from workflow.datasets.io.dataset_files import SPLITS, Statistics, write_bytes
 from workflow.datasets.kinds.dataset import Dataset
 from workflow.runtime.errors import DataError
 
@@ -16,7 +16,7 @@ class ByteText(Dataset):
     form = "bin"
 
     @property
-    def statistics(self) -> Mapping[str, object]:
+    def statistics(self) -> Statistics:
         """What the manifest says beside the number of symbols."""
         return {}
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from workflow.datasets.io.dataset_files import SPLITS
+from workflow.datasets.io.dataset_files import SPLITS, Option
 from workflow.runtime.errors import RecipeError
 
 if TYPE_CHECKING:  # numpy is loaded by the stages only
@@ -74,7 +74,7 @@ class Dataset(ABC):
         return 1
 
     @property
-    def options(self) -> dict[str, object]:
+    def options(self) -> dict[str, Option]:
         """Every option that applies."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 

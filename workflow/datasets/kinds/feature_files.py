@@ -4,10 +4,26 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypedDict
 
 from workflow.runtime.errors import check_links
 
 KINDS = (".npz", ".npy")
+
+
+class FeatureLocation(TypedDict):
+    """Where features are, and what tells them from others."""
+
+    path: str
+    contents: dict[str, int]
+    """`files`, their `bytes`, and when the `newest` was written, in ns"""
+
+
+class FeatureIndex(FeatureLocation):
+    """What the rule `index_features` writes down."""
+
+    schema: int
+    width: int
 
 
 def locate(manual: Path, dataset: str) -> Path | None:
@@ -34,11 +50,8 @@ def entries(folder: Path) -> Iterator[os.DirEntry[str]]:
                 yield one
 
 
-def known(path: Path) -> dict[str, object]:
-    """Return where features are, and what tells them from others.
-
-    That is how many files there are, their bytes, and when the newest was written (in ns).
-    """
+def location(path: Path) -> FeatureLocation:
+    """Return where features are, and what tells them from others."""
     files = [one.stat() for one in entries(path)] if path.is_dir() else [path.stat()]
     newest = max((one.st_mtime_ns for one in files), default=0)
     size = sum(one.st_size for one in files)
@@ -54,7 +67,8 @@ def state(manual: Path, dataset: str, index: Path) -> str:
     """
     path = locate(manual, dataset)
     try:
-        told = known(path) if path else json.loads(index.read_bytes())
-        return json.dumps({key: told[key] for key in ("path", "contents")}, sort_keys=True)
+        place: FeatureLocation = location(path) if path else json.loads(index.read_bytes())
+        stated = {"path": place["path"], "contents": place["contents"]}
+        return json.dumps(stated, sort_keys=True)
     except (OSError, ValueError, KeyError, TypeError):
         return "{}"

@@ -22,7 +22,14 @@ import numpy as np
 from workflow.datasets.encoded.encoding import array_file, write_array
 from workflow.datasets.io.archives import DAMAGE
 from workflow.datasets.io.dataset_files import write_bytes
-from workflow.datasets.kinds.feature_files import KINDS, entries, known, locate, places
+from workflow.datasets.kinds.feature_files import (
+    KINDS,
+    FeatureIndex,
+    entries,
+    locate,
+    location,
+    places,
+)
 from workflow.runtime.errors import DataError
 
 NAMES = ("feat", "features", "x")
@@ -80,7 +87,7 @@ def advice(manual: Path, dataset: str) -> str:
     )
 
 
-def find(manual: Path, dataset: str) -> dict[str, object]:
+def find(manual: Path, dataset: str) -> FeatureIndex:
     """Return the index of the features that a person put below `manual`.
 
     Raises DataError when there are none, or the first ones can't be read.
@@ -103,10 +110,10 @@ def find(manual: Path, dataset: str) -> dict[str, object]:
             if key is None:
                 raise DataError(f"{path} has no dataset; put another file in its place.")
             width = _dataset(path, opened, key).shape[1]
-    return {"schema": 1, **known(path), "width": int(width)}
+    return {"schema": 1, **location(path), "width": int(width)}
 
 
-def write_index(index: dict[str, object], out: Path) -> None:
+def write_index(index: FeatureIndex, out: Path) -> None:
     """Write an index."""
     write_bytes(out, json.dumps(index, indent=2).encode() + b"\n")
 

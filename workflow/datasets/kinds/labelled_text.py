@@ -23,6 +23,7 @@ from workflow.datasets.grammars.labelled_clauses import Lexicon
 from workflow.datasets.io.dataset_files import (
     SPLITS,
     ExampleRecord,
+    Statistics,
     by_name,
     duplicates,
     read_lines,
@@ -347,9 +348,7 @@ def _record(example: LabelledExample, salient: set[str] | None) -> ExampleRecord
     return {"text": " ".join(words), "label": label, **marks}
 
 
-def _statistics(
-    records: Mapping[str, Sequence[ExampleRecord]], max_tokens: int
-) -> dict[str, object]:
+def _statistics(records: Mapping[str, Sequence[ExampleRecord]], max_tokens: int) -> Statistics:
     """Describe the texts of every split before they are cut."""
     texts = {split: [record["text"] for record in records[split]] for split in SPLITS}
     lengths = {split: [text.count(" ") + 1 for text in texts[split]] for split in SPLITS}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from workflow.datasets.io.dataset_files import (
     SPLITS,
+    Statistics,
     by_name,
     duplicates,
     read_generated,
@@ -59,7 +60,7 @@ class NumberedSequences(Synthetic):
         """Return the columns of the sequences (N, length) of a split."""
         return {}
 
-    def statistics(self) -> dict[str, object]:
+    def statistics(self) -> Statistics:
         """Return what the manifest says beside the number of sequences that repeat."""
         return {}
 

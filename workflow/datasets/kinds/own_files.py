@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from workflow.datasets.io.dataset_files import SPLITS, write_bytes
 from workflow.datasets.kinds.dataset import Dataset
+from workflow.datasets.kinds.recipe import Recipe
 from workflow.runtime.errors import DataError, RecipeError, check_links
 from workflow.runtime.integrity import sha256
 
@@ -29,13 +30,13 @@ SHARE, MOST = 10, 2000
 """One example in `SHARE`, and at most `MOST`, go to a split that has no file."""
 
 
-def own_files(data: Mapping[str, Any]) -> list[Path]:
+def own_files(data: Recipe) -> list[Path]:
     """Return the own files that `data:` names, in the order of the splits."""
     named = [data.get(split) for split in SPLITS] if data.get("dataset") in OWN else []
     return [Path(name) for names in named for name in _names(names)]
 
 
-def by_content(data: Mapping[str, Any]) -> Mapping[str, Any]:
+def by_content(data: Recipe) -> Recipe:
     """Return `data:` with the SHA-256 of each own file in the place of its name.
 
     Raises RecipeError for a file that is missing, and where there is none to train on.
@@ -45,27 +46,28 @@ def by_content(data: Mapping[str, Any]) -> Mapping[str, Any]:
     if not data.get("train"):
         raise RecipeError(f"Dataset `{data['dataset']}` needs `train`: the files to train on.")
     sums = {
-        split: [_content(split, Path(name)) for name in _names(data[split])]
+        split: [_content(split, Path(name)) for name in _names(data.get(split))]
         for split in SPLITS
         if split in data
     }
     for one, other in combinations(sums, 2):
         if both := {*sums[one]} & {*sums[other]}:
-            path = _names(data[one])[sums[one].index(both.pop())]
+            path = _names(data.get(one))[sums[one].index(both.pop())]
             raise RecipeError(
                 f"{other}: has the texts of {one}, {path}; name other files, or leave {other} out "
                 f"to hold texts out."
             )
     endings = "_".join(Path(name).suffix[1:] for name in _names(data.get("train")))
-    return {OWN[data["dataset"]]: endings, **data, **sums}
+    return cast(Recipe, {OWN[data["dataset"]]: endings, **data, **sums})
 
 
-def named(data: Mapping[str, Any]) -> Mapping[str, Any]:
+def named(data: Recipe) -> Recipe:
     """Return `data:` with own files by their names, without folders."""
     if data.get("dataset") not in OWN:
         return data
     splits = {*SPLITS} & {*data}
-    return {**data, **{one: [Path(name).name for name in _names(data[one])] for one in splits}}
+    names = {split: [Path(name).name for name in _names(data.get(split))] for split in splits}
+    return cast(Recipe, {**data, **names})
 
 
 def _names(value: object) -> Sequence[str]:

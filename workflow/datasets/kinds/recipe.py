@@ -1,6 +1,6 @@
 """Recipes: what a dataset is made from, checked without loading any data.
 
-A recipe is a mapping {"dataset": name, option: value, ...}.
+A recipe is a mapping {"dataset": name, option: value, ...}; each dataset has its own options.
 """
 
 import importlib
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, Required, cast, get_type_hints
 
 from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
@@ -17,7 +17,20 @@ from workflow.datasets.kinds.dataset import Dataset
 from workflow.runtime.errors import InputError, RecipeError, unknown
 from workflow.validation import check
 
-Recipe = Mapping[str, Any]
+
+class Recipe(TypedDict, total=False):
+    """A recipe, with those of the options that are read without the dataset."""
+
+    dataset: Required[str]
+    source: str
+    direction: str
+    length: int
+    merges: int
+    vocabulary: int | None
+    train: int | str | list[str]
+    """number of examples to generate, or own files; `dev` and `test` likewise"""
+    dev: int | str | list[str]
+    test: int | str | list[str]
 
 
 @cache
@@ -59,10 +72,10 @@ def load(values: Recipe) -> Dataset:
         raise RecipeError(str(error)) from None
 
 
-def complete(values: Recipe) -> dict[str, object]:
+def complete(values: Recipe) -> Recipe:
     """Return the recipe with every option that applies written out, whatever `values` left out."""
     dataset = load(values)
-    return {"dataset": dataset.name, **dataset.options}
+    return cast(Recipe, {"dataset": dataset.name, **dataset.options})
 
 
 def files(values: Recipe) -> dict[str, list[str]]:
@@ -82,12 +95,12 @@ def threads(values: Recipe) -> int:
 
 
 @cache
-def _options(cls: type[Dataset]) -> type[Mapping[str, Any]]:
+def _options(cls: type[Dataset]) -> Any:
     """Return the type of what a recipe may say of a dataset: its fields."""
     hints = get_type_hints(cls)
     options = {field.name: hints[field.name] for field in fields(cls)}
     kind: Any = TypedDict(cls.__name__, options, total=False)  # type: ignore[misc]
-    closed: type[Mapping[str, Any]] = with_config(ConfigDict(extra="forbid", strict=True))(kind)
+    closed: Any = with_config(ConfigDict(extra="forbid", strict=True))(kind)
     return closed
 
 

@@ -152,7 +152,7 @@ def facts_of(recipe: Recipe, encoded: Path, fetched: Path) -> Facts:
 
 def with_stated(facts: Facts, stated: Recipe | None) -> Facts:
     """Return facts with the recipe in whose place an overlay puts other data, where it does."""
-    return facts if stated is None else {**facts, "stated": dict(stated)}
+    return facts if stated is None else {**facts, "stated": stated}
 
 
 def describe(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts], prefix: Path) -> None:
@@ -283,7 +283,7 @@ def as_tables(paper: Paper, name: str, facts: Mapping[str, Facts]) -> Tables:
 def _hindrances(paper: Paper, scale: str, facts: Facts) -> list[str]:
     reasons = hindrances_of_scale(scale)
     for condition in paper.corpora.get("not_comparable", []):
-        options = facts.get("recipe") or {}
-        if all(options.get(name) == value for name, value in condition["when"].items()):
+        recipe = facts.get("recipe")
+        if recipe and all(recipe.get(name) == value for name, value in condition["when"].items()):
             reasons.append(str(condition["because"]))
     return reasons
