@@ -6,12 +6,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.reporting.conftest import Open
 from tests.reporting.explorer.pages import WORDS
+from workflow.datasets.grammars.stack_grammar import WEIGHTS, Grammar, depths, legal, sample
 
 GRAVE = ("serious", "critical")
 FOCUSED = "((one) => one.name || one.className || one.id)(document.activeElement)"
@@ -225,6 +227,14 @@ def test_before_and_after_are_beside_each_other(opened: Open) -> None:
         ("#task=views&text=1 %2B %2B", []),
         ("#task=next&text=( ( 2", ["“(” or “)” or “2” may come next"]),
         ("#task=next&text=( ( 1", []),
+        (
+            f"#task=next&text={17 * '0 '}( 1",
+            ["“)” may come next. It is symbol 20 of 20, and all parentheses must close"],
+        ),
+        (
+            f"#task=next&text={17 * '0 '}(",
+            ["“)” or “1” may come next. It is symbol 19 of 20, and all parentheses must close"],
+        ),
         ("#task=next&text=( ) )", []),
         ("#task=class&text=( ( ) 0 )", ["the reviewer says good"]),
         ("#task=class&text=( ( )", []),
@@ -238,6 +248,43 @@ def test_an_answer_is_right_or_wrong(opened: Open, address: str, answers: list[s
     for text in said:
         best = page.locator(".choice.best .name").inner_text()
         assert text.startswith("✓ Right" if best in re.findall(r"\w+|[()]", answers[0]) else "✗")
+
+
+@pytest.mark.parametrize("balanced", [True, False])
+def test_what_may_come_next_is_what_the_grammar_allows(opened: Open, balanced: bool) -> None:
+    grammar = Grammar(WEIGHTS["uniform"], balanced, max_depth=4, length=12)
+    allowed, names = legal(grammar), ["(", ")", *"01234"]
+    task = {"words": names, "closes": 12 if balanced else None}
+    asked, expected = [], []
+    for row in sample(grammar, 40, np.random.default_rng(0)):
+        words = [names[symbol] for symbol in row]
+        for at, depth in enumerate(depths(row[None])[0][:-1]):
+            options = np.array(["(", ")", str(depth)])
+            asked.append([words, at])
+            expected.append(options[allowed[at, depth]].tolist())
+    script = "([task, asked]) => asked.map((one) => ANSWERS_OF.next(task, ...one))"
+    assert opened().evaluate(script, [task, asked]) == expected
+
+
+@pytest.mark.parametrize(
+    ("address", "present", "absent"),
+    [
+        ("#task=next&a=Gumbel&b=", ["Type a", "a decision that flips", "right answer"], ["much"]),
+        ("#task=next&a=Softmax&b=", ["Type a", "much", "at most 1"], ["flips", "in the recep"]),
+        ("#task=next&a=Gumbel&b=Softmax", ["much", "flips"], ["recorded"]),
+        ("#task=class&a=TopK&b=", ["Type a"], ["right answer"]),
+        ("#task=translation", ["Choose a sentence", "outside"], ["Type", "flips", "head looks"]),
+    ],
+)
+def test_header_and_legend_speak_of_what_is_shown(
+    opened: Open, address: str, present: list[str], absent: list[str]
+) -> None:
+    page = opened(address)
+    page.wait_for_selector(".panel")
+    shown = page.locator("main > p:visible").all_inner_texts() + [page.inner_text("#legend")]
+    said = " ".join(shown)
+    assert [part for part in present if part not in said] == []
+    assert [part for part in absent if part in said] == []
 
 
 def test_it_opens_with_a_case_that_its_models_are_right_about(opened: Open) -> None:

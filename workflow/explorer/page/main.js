@@ -38,7 +38,7 @@ async function go(change) {
   state = next;
   clearTimeout(settled);
   settled = setTimeout(() => history.replaceState(null, "", toAddress(state)), 200);
-  fillControls();
+  fillControls(panels);
   const focused = document.activeElement?.dataset?.position !== undefined && [...shown.children].findIndex((one) => one.contains(document.activeElement));
   shown.replaceChildren(...panels.map(panelView));
   for (const graph of shown.querySelectorAll(".graph")) { // where it is wider than the screen
@@ -62,7 +62,7 @@ function options(select, entries, value) {
 }
 
 let listed; // the task whose words are offered
-function fillControls() {
+function fillControls(panels) {
   const task = taskOf(state), all = choices(task).map((one) => [one.key, one.label]), words = wordsOf(task, state.text);
   const spec = depth(choiceOf(state, state.a).model), fields = form.elements;
   options(fields.task, TASKS.map((one) => [one.name, one.title]), state.task);
@@ -80,6 +80,8 @@ function fillControls() {
   const start = document.getElementById("start");
   start.hidden = !FIRST[task.kind];
   start.firstChild.textContent = FIRST[task.kind];
+  const kinds = [task.kind, ...panels.filter(({ before }) => before).map(({ before }) => (before.answer.discrete ? "discrete" : "soft"))];
+  for (const one of document.querySelectorAll("[data-for]")) one.hidden = !one.dataset.for.split(" ").some((kind) => kinds.includes(kind));
   listed = task;
   document.getElementById("about").textContent = task.about;
   fault.textContent = "";
