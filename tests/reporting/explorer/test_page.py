@@ -281,7 +281,7 @@ def test_header_and_legend_speak_of_what_is_shown(
 ) -> None:
     page = opened(address)
     page.wait_for_selector(".panel")
-    shown = page.locator("main > p:visible").all_inner_texts() + [page.inner_text("#legend")]
+    shown = [*page.locator("main > p:visible").all_inner_texts(), page.inner_text("#legend")]
     said = " ".join(shown)
     assert [part for part in present if part not in said] == []
     assert [part for part in absent if part in said] == []
@@ -333,17 +333,33 @@ def test_lines_of_a_graph_are_weights_above_a_share(opened: Open) -> None:
     assert "lighter" not in gumbel.inner_text(".panel")
 
 
-def test_on_a_phone_a_graph_scrolls_at_its_own_size(opened: Open) -> None:
-    page = opened(
-        f"{NEXT}&text=( 1 1 ) ( ( 2 ) 1 ) ( ( 3 3 ) )", viewport={"width": 400, "height": 800}
-    )
+@pytest.mark.parametrize(("task", "word"), [("next", "1"), ("class", "<unk>")])
+def test_on_a_phone_a_graph_fits_or_scrolls_at_its_own_size(
+    opened: Open, task: str, word: str
+) -> None:
+    text = f"( {word} 1 ) ( ( 2 ) 1 ) ( ( 3 3 ) ) ( ( 3 3 ) )"
+    page = opened(f"#task={task}&b=&text={text}", viewport={"width": 400, "height": 800})
     page.wait_for_selector(".panel")
     sizes = """(picture) => [picture.viewBox.baseVal.width, picture.getBoundingClientRect().width,
         picture.parentElement.scrollLeft, picture.parentElement.clientWidth,
         Number(picture.dataset.at)]"""
     own, wide, left, room, at = page.locator("svg.graph").evaluate(sizes)
-    assert wide >= own > room and left <= at <= left + room
+    assert (own <= room) == (task == "next")
+    assert wide >= own and left <= at <= left + room
     assert page.evaluate("document.documentElement.scrollWidth") == 400
+
+
+def test_on_a_phone_two_models_are_compared_in_one_table(opened: Open) -> None:
+    address = "#task=next&a=Gumbel&b=Softmax&text=( ( 2&place=2&word="
+    page = opened(address + "1", viewport={"width": 400, "height": 800})
+    page.wait_for_selector(".panel")
+    rows = [one.split("\t") for one in page.inner_text("#compared").splitlines()]
+    assert [row[0] for row in rows] == ["model", "Gumbel", "Softmax"]
+    assert rows[0][1:] == ["before", "after", "field"] and rows[2][3] == "3 of 3"
+    best = page.locator(".side .choice.best .name").all_inner_texts()
+    assert [cell.split()[0] for row in rows[1:] for cell in row[1:3]] == best
+    page.set_viewport_size({"width": 1300, "height": 900})
+    expect(page.locator("#compared")).to_be_hidden()
 
 
 def test_the_legend_names_the_start_symbol(opened: Open) -> None:

@@ -20,11 +20,13 @@ let state;
 let turn = 0;
 let settled; // the address is written once nothing has changed for a while: to write one is slow
 const form = document.getElementById("controls"), shown = document.getElementById("panels"), fault = document.getElementById("fault");
+const compared = document.getElementById("compared");
 
 // Refuses what was typed: nothing that was shown before stands beside it.
 function refuse(error) {
   turn++;
   fault.textContent = error.message;
+  compared.replaceChildren();
   shown.replaceChildren();
 }
 
@@ -40,6 +42,7 @@ async function go(change) {
   settled = setTimeout(() => history.replaceState(null, "", toAddress(state)), 200);
   fillControls(panels);
   const focused = document.activeElement?.dataset?.position !== undefined && [...shown.children].findIndex((one) => one.contains(document.activeElement));
+  compared.replaceChildren(comparisonView(panels));
   shown.replaceChildren(...panels.map(panelView));
   for (const graph of shown.querySelectorAll(".graph")) { // where it is wider than the screen
     graph.parentElement.scrollLeft = graph.dataset.at - graph.parentElement.clientWidth / 2;
