@@ -1,4 +1,4 @@
-"""What a plan of years says of a cluster, and what is planned of a published row."""
+"""What plans of years and of seconds say, and what is planned of a published row."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from tests.planning.conftest import CONFIG
 from workflow.__main__ import main
 from workflow.commands import plan as command
-from workflow.commands.plan import elsewhere
+from workflow.commands.plan import elsewhere, table, total
 from workflow.planning.cost import Cost, Estimate
 from workflow.planning.plan import Plan
 from workflow.reporting.publication.results import published
@@ -25,8 +25,24 @@ def test_a_plan_of_years_says_what_a_cluster_takes(tmp_path):
     first, second = elsewhere(plan, {"stack_language": Cost(runs)}, 1)
     assert first.startswith("This machine needs about 14 years.")
     assert first.endswith("the longest takes about 10 years.")
-    assert second.startswith("2 runs want GPUs, ") and "The other 1 take about 0 h" in second
+    assert second.startswith("2 runs want GPUs, ") and "The other 1 take about 30 minutes" in second
     assert elsewhere(plan, {"stack_language": Cost({keys[2]: runs[keys[2]]})}, 1) == []
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected", "hours"),
+    [
+        (2, "under a minute", "<0.01"),
+        (90, "about 2 minutes", "0.03"),
+        (5400, "about 90 minutes", "1.5"),
+        (7300, "about 2 h", "2.0"),
+    ],
+)
+def test_a_short_plan_is_in_minutes(seconds, expected, hours):
+    costs = {"toy": Cost({"toy/a/seed-0": Estimate(seconds, seconds, 1, 1, "scaled")})}
+    line = total([], costs, "core-hours", 1)
+    assert line == f"0 jobs, 1 runs: {expected} here with 1 at once ({hours} core-hours)."
+    assert not [note for note in table(costs, "core-hours", 1) if "tore" in note]
 
 
 def test_a_row_is_planned_as_reproduce_would_train_it(tmp_path, monkeypatch, capsys):

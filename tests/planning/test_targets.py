@@ -1,6 +1,5 @@
 """Names that can be asked for, and the files behind them."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -289,5 +288,9 @@ def test_of_many_names_the_nearest_is_told():
     assert told[1] == 'here: unknown target "stak" (known: 100 names); did you mean "stack"?'
     three = str(unknown("here", "target", "stac", [*many, "stacks", "staccato", "stick", "n1"]))
     assert three.endswith('(known: 104 names); did you mean "stack", "stacks" or "stick"?')
-    none = str(unknown("here", "target", "????", many))
-    assert re.search(r"known: 100 names, such as (\w+, ){2}\w+\)$", none)
+    none = str(unknown("here", "target", "????", many, "docs/scales.md"))
+    assert none == 'here: unknown target "????" (known: 100 names, listed in docs/scales.md)'
+    words = ["role_token_iwslt", "paper_explanation_ranks", "explanation_ranks", "franks_own"]
+    assert str(unknown("", "target", "ranks", words)).endswith('mean "explanation_ranks"?')
+    both = str(unknown("", "target", "ranks", [*words, *many]))
+    assert both.endswith('did you mean "explanation_ranks" or "paper_explanation_ranks"?')

@@ -137,8 +137,8 @@ def table(costs: Mapping[str, Cost], unit: str, parallel: int) -> list[str]:
     runs, stored = len(whole.runs), sum(one.source == "store" for one in whole.runs.values())
     notes = [
         f"Hours of training with {parallel} runs at once; measuring and data come on top.",
-        "Memory of the largest run, disk for weights; store: trained before, or by an equal run.",
-        *([f"{stored} of {runs} runs come from the store: they train nothing."] if stored else []),
+        "Memory of the largest run, disk for weights.",
+        *([f"Store: {stored} of {runs} runs train nothing, as equal ones did."] if stored else []),
         *([f"Estimates, on like hardware: {sure}."] if sure else []),
     ]
     return [*lines, "", *notes]
@@ -211,16 +211,20 @@ def _manual(plan: Plan) -> Path:
 
 
 def _number(hours: float) -> str:
-    """Return hours with the digits that an estimate has: `0.52`, `6.7`, `1,647,481`."""
+    """Return hours with the digits that an estimate has: `<0.01`, `0.52`, `6.7`, `1,647,481`."""
+    if 0 < hours < 0.005:
+        return "<0.01"
     return f"{hours:,.{0 if hours >= 10 else 1 if hours >= 1 else 2}f}" if hours else "–"
 
 
 def _duration(hours: float) -> str:
-    """Return hours in the unit of which there are few: `5 h`, `12 days`, `115 years`."""
+    """Return hours in the unit of which there are few: `20 minutes`, `5 h`, `115 years`."""
+    if 60 * hours < 1:
+        return "under a minute"
     for unit, size in (("years", 24 * 365), ("days", 24)):
         if hours >= 2 * size:
             return f"about {hours / size:,.0f} {unit}"
-    return f"about {hours:.0f} h"
+    return f"about {hours:.0f} h" if hours >= 2 else f"about {60 * hours:.0f} minutes"
 
 
 def _size(megabytes: float) -> str:

@@ -228,7 +228,8 @@ class Targets:
 
     def refuse(self, name: str) -> NoReturn:
         """Raise InputError for a name that was asked for and is no target."""
-        raise unknown("command line", "target", name, {"all", "explore", "report", *self.names})
+        names = {"all", "explore", "report", *self.names}
+        raise unknown("command line", "target", name, names, "docs/scales.md")
 
 
 def _corpora(papers: Iterable[PaperTargets]) -> Iterator[DescribedCorpus]:

@@ -35,9 +35,14 @@ class InputError(UserError):
 
 
 def nearest(name: str, allowed: Iterable[str], most: int = 1) -> str:
-    """Return `; did you mean "x" or "y"?` for the names nearest to `name`, else the empty text."""
+    """Return `; did you mean "x" or "y"?` for the names nearest to `name`, else the empty text.
+
+    Those that have it as whole words, as `explanation_ranks` has ranks, are nearer than any other.
+    """
     names = [str(one) for one in allowed]
-    close = difflib.get_close_matches(str(name), names, n=most, cutoff=0.55)
+    parts = [one for one in names if f"_{name}_".lower() in f"_{one}_".lower()]
+    close = sorted(parts, key=len)[:most]
+    close = close or difflib.get_close_matches(str(name), names, n=most, cutoff=0.55)
     close = close or sorted((one for one in names if _short(str(name), one)), key=len)[-1:]
     *others, last = [f'"{one}"' for one in close] or [""]
     return f"; did you mean {' or '.join(filter(None, (', '.join(others), last)))}?" if last else ""
@@ -50,15 +55,19 @@ def _short(one: str, other: str) -> bool:
     return len(short) > 1 and short[0] == long[0] and all(letter in letters for letter in short)
 
 
-def unknown(where: str, kind: str, name: str, allowed: Iterable[str]) -> InputError:
-    """Return the error for a name that is not one of `allowed`: of many the three nearest."""
+def unknown(
+    where: str, kind: str, name: str, allowed: Iterable[str], listed: str = ""
+) -> InputError:
+    """Return the error for a name that is not one of `allowed`: of many the three nearest.
+
+    `listed` is the page that lists them, where there may be many.
+    """
     names = sorted(allowed)
     many = len(names) > MANY
     near = nearest(name, names, 3 if many else 1)
     known = ", ".join(names) if names else "none"
     if many:
-        some = difflib.get_close_matches(name, names, n=3, cutoff=0)
-        known = f"{len(names)} names" + ("" if near else f", such as {', '.join(some)}")
+        known = f"{len(names)} names" + (f", listed in {listed}" if listed else "")
     at = f"{where}: " if where else ""
     return InputError(f'{at}unknown {kind} "{name}" (known: {known}){near}')
 

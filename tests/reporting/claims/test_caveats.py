@@ -43,7 +43,8 @@ def test_caveats_are_counted_and_stand_beside_the_verdict() -> None:
     # of four: .001 < .0125, .02 > .0167 (Holm); .02 < .025, .04 > .0375 (Benjamini-Hochberg)
     assert caveats.sentence == (
         "Caution: 2 of the 4 decided claims were added or reworded after results were known. "
-        "Corrected for multiple tests, 2 of 3 stand (Benjamini-Hochberg) or 1 (Holm)."
+        "After correction for multiple tests, 2 (Benjamini-Hochberg) or 1 (Holm) of 3 remain; "
+        "1 has no test."
     )
     lines = claims_table(claims, caveats.of).splitlines()[2:]
     added, second, reworded, undecided, untested = (line.rpartition("**")[2] for line in lines)
@@ -116,4 +117,4 @@ def test_seeds_that_share_trainings_are_a_caveat_of_what_has_an_interval() -> No
     assert caveats.of(claim(crossed=True)) == ["seeds share trainings: the interval is too narrow"]
     assert caveats.of(claim()) == caveats.of(claim(crossed=True, ci_low=None, ci_high=None)) == []
     decided = [claim(id=name, verdict="holds", crossed=name == "a") for name in "ab"]
-    assert "; in 1 the seeds share trainings. Corrected" in Caveats(decided, []).sentence
+    assert "; in 1 the seeds share trainings. After" in Caveats(decided, []).sentence

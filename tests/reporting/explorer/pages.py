@@ -134,6 +134,7 @@ def task(kind: str, models: list[dict[str, Any]]) -> dict[str, Any]:
         "classes": {"class": ["bad", "fair", "good"], "views": list("01234")}.get(kind),
         "opens": {"text": "( 3 )", "place": 2, "word": "4"} if kind == "class" else None,
         "longest": LONGEST,
+        "closes": 20 if kind == "next" else None,
         "trained": 20,
         "examples": [
             {

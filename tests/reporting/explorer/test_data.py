@@ -120,14 +120,15 @@ def test_examples_and_truth_are_those_of_the_corpus(tiny):
         "train": {"span_start": [0] * 11},
         "test": {"span_start": [start for one in starts for start in one]},
     }
-    tiny.corpus({"train": TRAIN, "test": test}, columns=columns)
+    tiny.corpus({"train": TRAIN, "test": test}, columns=columns, balanced=True, length=30)
     tiny.run("discrete", LANGUAGE_MODEL)
     (told,) = tiny.page(task("next", "discrete", examples=2))["tasks"]
     assert told["examples"] == [
         {"tokens": [3, 4, 5], "label": None, "truth": [0, 0, 1]},
         {"tokens": [4, 5], "label": None, "truth": [0, 1]},
     ]
-    assert (told["trained"], told["classes"], told["first"]) == (7, None, 1)
+    assert (told["trained"], told["closes"], told["first"]) == (7, 30, 1)
+    assert told["classes"] is None
 
 
 def test_an_expression_stands_in_both_views(tiny):

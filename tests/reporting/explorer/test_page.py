@@ -6,12 +6,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.reporting.conftest import Open
 from tests.reporting.explorer.pages import WORDS
+from workflow.datasets.grammars.stack_grammar import WEIGHTS, Grammar, depths, legal, sample
 
 GRAVE = ("serious", "critical")
 FOCUSED = "((one) => one.name || one.className || one.id)(document.activeElement)"
@@ -225,6 +227,14 @@ def test_before_and_after_are_beside_each_other(opened: Open) -> None:
         ("#task=views&text=1 %2B %2B", []),
         ("#task=next&text=( ( 2", ["“(” or “)” or “2” may come next"]),
         ("#task=next&text=( ( 1", []),
+        (
+            f"#task=next&text={17 * '0 '}( 1",
+            ["“)” may come next. It is symbol 20 of 20, and all parentheses must close"],
+        ),
+        (
+            f"#task=next&text={17 * '0 '}(",
+            ["“)” or “1” may come next. It is symbol 19 of 20, and all parentheses must close"],
+        ),
         ("#task=next&text=( ) )", []),
         ("#task=class&text=( ( ) 0 )", ["the reviewer says good"]),
         ("#task=class&text=( ( )", []),
@@ -238,6 +248,43 @@ def test_an_answer_is_right_or_wrong(opened: Open, address: str, answers: list[s
     for text in said:
         best = page.locator(".choice.best .name").inner_text()
         assert text.startswith("✓ Right" if best in re.findall(r"\w+|[()]", answers[0]) else "✗")
+
+
+@pytest.mark.parametrize("balanced", [True, False])
+def test_what_may_come_next_is_what_the_grammar_allows(opened: Open, balanced: bool) -> None:
+    grammar = Grammar(WEIGHTS["uniform"], balanced, max_depth=4, length=12)
+    allowed, names = legal(grammar), ["(", ")", *"01234"]
+    task = {"words": names, "closes": 12 if balanced else None}
+    asked, expected = [], []
+    for row in sample(grammar, 40, np.random.default_rng(0)):
+        words = [names[symbol] for symbol in row]
+        for at, depth in enumerate(depths(row[None])[0][:-1]):
+            options = np.array(["(", ")", str(depth)])
+            asked.append([words, at])
+            expected.append(options[allowed[at, depth]].tolist())
+    script = "([task, asked]) => asked.map((one) => ANSWERS_OF.next(task, ...one))"
+    assert opened().evaluate(script, [task, asked]) == expected
+
+
+@pytest.mark.parametrize(
+    ("address", "present", "absent"),
+    [
+        ("#task=next&a=Gumbel&b=", ["Type a", "a decision that flips", "right answer"], ["much"]),
+        ("#task=next&a=Softmax&b=", ["Type a", "much", "at most 1"], ["flips", "in the recep"]),
+        ("#task=next&a=Gumbel&b=Softmax", ["much", "flips"], ["recorded"]),
+        ("#task=class&a=TopK&b=", ["Type a"], ["right answer"]),
+        ("#task=translation", ["Choose a sentence", "outside"], ["Type", "flips", "head looks"]),
+    ],
+)
+def test_header_and_legend_speak_of_what_is_shown(
+    opened: Open, address: str, present: list[str], absent: list[str]
+) -> None:
+    page = opened(address)
+    page.wait_for_selector(".panel")
+    shown = [*page.locator("main > p:visible").all_inner_texts(), page.inner_text("#legend")]
+    said = " ".join(shown)
+    assert [part for part in present if part not in said] == []
+    assert [part for part in absent if part in said] == []
 
 
 def test_it_opens_with_a_case_that_its_models_are_right_about(opened: Open) -> None:
@@ -286,17 +333,33 @@ def test_lines_of_a_graph_are_weights_above_a_share(opened: Open) -> None:
     assert "lighter" not in gumbel.inner_text(".panel")
 
 
-def test_on_a_phone_a_graph_scrolls_at_its_own_size(opened: Open) -> None:
-    page = opened(
-        f"{NEXT}&text=( 1 1 ) ( ( 2 ) 1 ) ( ( 3 3 ) )", viewport={"width": 400, "height": 800}
-    )
+@pytest.mark.parametrize(("task", "word"), [("next", "1"), ("class", "<unk>")])
+def test_on_a_phone_a_graph_fits_or_scrolls_at_its_own_size(
+    opened: Open, task: str, word: str
+) -> None:
+    text = f"( {word} 1 ) ( ( 2 ) 1 ) ( ( 3 3 ) ) ( ( 3 3 ) )"
+    page = opened(f"#task={task}&b=&text={text}", viewport={"width": 400, "height": 800})
     page.wait_for_selector(".panel")
     sizes = """(picture) => [picture.viewBox.baseVal.width, picture.getBoundingClientRect().width,
         picture.parentElement.scrollLeft, picture.parentElement.clientWidth,
         Number(picture.dataset.at)]"""
     own, wide, left, room, at = page.locator("svg.graph").evaluate(sizes)
-    assert wide >= own > room and left <= at <= left + room
+    assert (own <= room) == (task == "next")
+    assert wide >= own and left <= at <= left + room
     assert page.evaluate("document.documentElement.scrollWidth") == 400
+
+
+def test_on_a_phone_two_models_are_compared_in_one_table(opened: Open) -> None:
+    address = "#task=next&a=Gumbel&b=Softmax&text=( ( 2&place=2&word="
+    page = opened(address + "1", viewport={"width": 400, "height": 800})
+    page.wait_for_selector(".panel")
+    rows = [one.split("\t") for one in page.inner_text("#compared").splitlines()]
+    assert [row[0] for row in rows] == ["model", "Gumbel", "Softmax"]
+    assert rows[0][1:] == ["before", "after", "field"] and rows[2][3] == "3 of 3"
+    best = page.locator(".side .choice.best .name").all_inner_texts()
+    assert [cell.split()[0] for row in rows[1:] for cell in row[1:3]] == best
+    page.set_viewport_size({"width": 1300, "height": 900})
+    expect(page.locator("#compared")).to_be_hidden()
 
 
 def test_the_legend_names_the_start_symbol(opened: Open) -> None:

@@ -1,6 +1,7 @@
 """README and guides: short, each link leads somewhere, and each guide is in README's index."""
 
 import csv
+import json
 import re
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from tests.workflow.pages.guides import GUIDES, PAGES, README
 
 BESIDE = [ROOT / "config" / "README.md", *sorted((ROOT / ".github").glob("*.md"))]
 """Pages that people find where they look for them."""
+RUNS = "docs/reproduction/lite/runs/mechanism_stack.jsonl"
 TABLES, INTERVAL = "docs/reproduction/lite/tables", ("mean", "ci_low", "ci_high")
 
 
@@ -53,17 +55,42 @@ def test_troubleshooting_quotes_what_is_said() -> None:
             assert part.strip() in code, f"{sentence}: nothing says it"
 
 
+def published(table: str) -> list[dict[str, str]]:
+    """The cells of a table that have a number."""
+    with (ROOT / f"{TABLES}/discrete_transformer/{table}.csv").open() as file:
+        return [cell for cell in csv.DictReader(file) if cell["mean"]]
+
+
 def test_the_dependencies_that_mechanisms_find_are_the_published_ones() -> None:
-    with (ROOT / f"{TABLES}/discrete_transformer/mechanism_stack.csv").open() as file:
-        cells = [cell for cell in csv.DictReader(file) if cell["mean"]]
+    cells = published("mechanism_stack")
     found = {
         cell["row"].removeprefix("stack language: "): [float(cell[key]) for key in INTERVAL]
         for cell in cells
         if cell["metric"] == "f1_weighted"
     }
+    page = (ROOT / "docs/explanations.md").read_text("utf-8")
+    penalised = {
+        (cell["row"], cell["metric"]): cell
+        for cell in published("stack_language")
+        if cell["row"].startswith("uniform: discrete")
+    }
+    cell = penalised["uniform: discrete + penalty", "f1"]
+    found["discrete, with the penalty"] = [float(cell[key]) for key in INTERVAL]
+    assert cell["n"] == "3" and "over three seeds" in page
+    seconds: dict[str, list[float]] = {}
+    for line in (ROOT / RUNS).read_text().splitlines():
+        run = json.loads(line)
+        seconds.setdefault(run["key"].partition("/")[0], []).append(run["device_seconds"])
+    assert round(max(max(each) / min(each) for each in seconds.values())) == 7
+    assert "up to seven times as long as each other" in page
+    costs = [
+        f"{float(penalised[row, 'nll']['mean']):.3f}".removeprefix("0")
+        for row in ("uniform: discrete + penalty", "uniform: discrete")
+    ]
+    assert "{} nats per symbol against {}".format(*costs) in page
     lines = re.findall(
         r"^\| (.+) \| (0\.\d\d) \[(0\.\d\d), (0\.\d\d)\] \|$",
-        (ROOT / "docs/explanations.md").read_text("utf-8"),
+        page,
         re.M,
     )
     best = sorted(found, key=lambda name: -found[name][0])

@@ -2,13 +2,15 @@
 // The field as a layered graph: tokens at the bottom, the prediction at the top, and of every state that
 // it is built on the edges that its heads read along, but for those that weigh less than `state.least` percent.
 
+const NARROW = matchMedia("(max-width: 40rem)"); // a phone: there columns are as near as their words allow
 const MANY = 400; // edges, up to which each tells its weight
 
 // `side` is a sentence before or after a word was replaced; `name` says which.
 function graphView(side, name) {
   const { answer, sentence, at, place, truth: known, state } = side, length = sentence.words.length;
   const layers = answer.weights.length, longest = Math.max(...sentence.words.slice(1).map((word) => word.length));
-  const wide = Math.max(22, Math.min(longest, 3) * 9), tall = 46, left = 62, words = longest > 3 ? longest * 6.2 + 14 : 24;
+  const roomy = Math.max(22, Math.min(longest, 3) * 9), tight = longest > 3 ? 13 : longest * 7.2 + 2.5;
+  const wide = NARROW.matches ? Math.min(tight, roomy) : roomy, tall = 46, left = 62, words = longest > 3 ? longest * 6.2 + 14 : 24;
   const width = Math.max(length * wide + left + 8, 150), height = layers * tall + words + 36;
   const x = (i) => left + (i + 0.5) * wide, y = (l) => 26 + (layers - l) * tall;
   const title = `${name}: how the prediction at ${at} reaches back through ${plural(layers, "layer")}`;

@@ -20,11 +20,13 @@ let state;
 let turn = 0;
 let settled; // the address is written once nothing has changed for a while: to write one is slow
 const form = document.getElementById("controls"), shown = document.getElementById("panels"), fault = document.getElementById("fault");
+const compared = document.getElementById("compared");
 
 // Refuses what was typed: nothing that was shown before stands beside it.
 function refuse(error) {
   turn++;
   fault.textContent = error.message;
+  compared.replaceChildren();
   shown.replaceChildren();
 }
 
@@ -38,8 +40,9 @@ async function go(change) {
   state = next;
   clearTimeout(settled);
   settled = setTimeout(() => history.replaceState(null, "", toAddress(state)), 200);
-  fillControls();
+  fillControls(panels);
   const focused = document.activeElement?.dataset?.position !== undefined && [...shown.children].findIndex((one) => one.contains(document.activeElement));
+  compared.replaceChildren(comparisonView(panels));
   shown.replaceChildren(...panels.map(panelView));
   for (const graph of shown.querySelectorAll(".graph")) { // where it is wider than the screen
     graph.parentElement.scrollLeft = graph.dataset.at - graph.parentElement.clientWidth / 2;
@@ -62,7 +65,7 @@ function options(select, entries, value) {
 }
 
 let listed; // the task whose words are offered
-function fillControls() {
+function fillControls(panels) {
   const task = taskOf(state), all = choices(task).map((one) => [one.key, one.label]), words = wordsOf(task, state.text);
   const spec = depth(choiceOf(state, state.a).model), fields = form.elements;
   options(fields.task, TASKS.map((one) => [one.name, one.title]), state.task);
@@ -80,6 +83,8 @@ function fillControls() {
   const start = document.getElementById("start");
   start.hidden = !FIRST[task.kind];
   start.firstChild.textContent = FIRST[task.kind];
+  const kinds = [task.kind, ...panels.filter(({ before }) => before).map(({ before }) => (before.answer.discrete ? "discrete" : "soft"))];
+  for (const one of document.querySelectorAll("[data-for]")) one.hidden = !one.dataset.for.split(" ").some((kind) => kinds.includes(kind));
   listed = task;
   document.getElementById("about").textContent = task.about;
   fault.textContent = "";

@@ -47,6 +47,17 @@ function panelView(panel) {
   return section;
 }
 
+// What two models say, in a row each: where one column is all that a screen has room for.
+function comparisonView(panels) {
+  const cells = (side) => [predictionOf(side)[0]].map(({ name, probability }) => `${name} ${percent(probability)}${side.right ? (isRight(side) ? " ✓" : " ✗") : ""}`);
+  const rows = panels.filter(({ before }) => before).map(({ choice, before, after }) => [choice.label, ...cells(before), ...(after ? cells(after) : []),
+    `${membersOf(before).length} of ${before.reach - 1}`]);
+  if (rows.length < 2) return "";
+  const heads = rows[0].length > 3 ? ["model", "before", "after", "field"] : ["model", "answer", "field"];
+  return make("table", {}, make("thead", {}, make("tr", {}, ...heads.map((name) => make("th", { scope: "col" }, name)))),
+    make("tbody", {}, ...rows.map(([label, ...values]) => make("tr", {}, make("th", { scope: "row" }, label), ...values.map((value) => make("td", {}, value))))));
+}
+
 function sideView(panel, name) {
   const { task, choice, state } = panel, side = panel[name];
   const heading = panel.after && `${name === "before" ? "Before" : "After"}: ${quoted(side.sentence.words[side.place])}`;

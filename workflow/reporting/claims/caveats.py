@@ -88,11 +88,13 @@ class Caveats:
         if not decided:
             return ""
         tested = decided.intersection(one.id for one in self._tested)
+        untested = len(decided) - len(tested)
+        rest = f"; {untested} {'have' if untested > 1 else 'has'} no test" if untested else ""
         narrow = sum(one.crossed for one in self._made if one.id in decided)
         also = f"; in {narrow} the seeds share trainings" if narrow else ""
         return (
             f"Caution: {len(decided & {*self.late})} of the {len(decided)} decided claims were "
-            f"added or reworded after results were known{also}. Corrected for multiple tests, "
-            f"{len(tested & self.benjamini_hochberg)} of {len(tested)} stand (Benjamini-Hochberg) "
-            f"or {len(tested & self.holm)} (Holm)."
+            f"added or reworded after results were known{also}. After correction for multiple "
+            f"tests, {len(tested & self.benjamini_hochberg)} (Benjamini-Hochberg) or "
+            f"{len(tested & self.holm)} (Holm) of {len(tested)} remain{rest}."
         )

@@ -82,6 +82,7 @@ def _task(
             )
     words = Words.of(corpora[0], task.get("words"))
     weights = [read_weights(run, words) for run in runs]
+    options = corpora[0].manifest.get("options", {})
     longest = min(LONGEST, *(one.longest for one in weights))
     return {
         "name": name,
@@ -94,6 +95,7 @@ def _task(
         "classes": task.get("classes"),
         "opens": task.get("opens"),
         "longest": longest,
+        "closes": options.get("length") if options.get("balanced") else None,
         "trained": int(corpora[0].split("train").lengths.max()),
         "examples": examples(task, corpora[0], words, longest - 1),
         "models": [

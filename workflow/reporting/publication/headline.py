@@ -18,10 +18,13 @@ from workflow.reporting.publication.counting import comparisons, counts, once
 from workflow.reporting.statistics.verdict import JUDGED
 
 EVERY = "all"
-UNDECIDABLE = "*Undecidable*: the test set is too small, whatever the seeds. "
-ELSEWHERE = "*Elsewhere*: on smaller or other data than the paper's, or on another task. "
-BAR = 12
-"""So many signs are a bar of verdicts."""
+ABOUT = {
+    "undecided": "one training alone, or chance among trainings or test examples can explain it",
+    "undecidable": "the test set is too small, whatever the seeds",
+    "not run": "mostly, the data is not here",
+}
+"""What verdicts mean whose words do not say it."""
+ELSEWHERE = " *Elsewhere*: on smaller or other data than the paper's, or on another task."
 THERE = "on other data or another task"
 SAID = {
     "holds": ("holds", "hold"),
@@ -156,7 +159,7 @@ def claims_by_paper(
     folder: str = "",
     numbers: Mapping[str, Sequence[str]] | None = None,
 ) -> Counts:
-    """Return the claims of each paper by outcome, of those outcomes that there are, and a bar.
+    """Return the claims of each paper by outcome, of those outcomes that there are.
 
     Args:
         judged: all claims.
@@ -166,13 +169,11 @@ def claims_by_paper(
     claims = _of_papers(judged)
     outcomes = _occurring(claims["outcome"])
     against = claims.loc[claims["outcome"] == "does not hold", "kind"]
-    about = (
-        "The papers' claims, as decided here. *Undecided*: one training alone, or chance among "
-        "trainings or test examples can explain it. "
-        f"{UNDECIDABLE if 'undecidable' in outcomes else ''}"
-        f"{ELSEWHERE if any(word.endswith('elsewhere') for word in outcomes) else ''}"
-        "*Not run*: mostly, the data is not here."
-    )
+    meant = {word: f": {ABOUT[word]}" if word in ABOUT else "" for word in outcomes}
+    legend = "; ".join(f"{SIGNS[word]} {word}{text}" for word, text in meant.items())
+    about = f"The papers' claims, as decided here. {legend}."
+    if any(word.endswith("elsewhere") for word in outcomes):
+        about += ELSEWHERE
     if len(against):
         own = int((against == KINDS[0]).sum())
         about += f" Of the {len(against)} that do not hold, {own} are in the paper's own setting."
@@ -183,27 +184,15 @@ def claims_by_paper(
     ]
     rows.append((EVERY, claims["outcome"]))
     table = _counted(about, ("paper", "claims"), outcomes, rows)
-    heads = (*table.columns[:2], *(f"{SIGNS[word]} {word}" for word in outcomes), "bar")
-    lines = [(*row, bar(words)) for row, (_, words) in zip(table.rows, rows, strict=True)]
+    heads, lines = (*table.columns[:2], *(SIGNS[word] for word in outcomes)), table.rows
     if numbers is not None:
         heads = (*heads, "trained numbers")
         words = [*(numbers.get(one.key, ()) for one in papers), ()]
-        lines = [
+        lines = tuple(
             (*line, " ".join(f"{one.mark.sign}\u202f{one.number}" for one in shares(of, JUDGED)))
             for line, of in zip(lines, words, strict=True)
-        ]
-    return Counts(about, heads, tuple(lines))
-
-
-def bar(outcomes: pd.Series) -> str:
-    """Return the signs of outcomes as a bar: each there is once, the others by their share."""
-    each = shares(outcomes, OUTCOMES)
-    lengths = [1] * len(each)
-    while each and sum(lengths) < BAR:
-        lacking = [one.number / (length + 0.5) for one, length in zip(each, lengths, strict=True)]
-        lengths[lacking.index(max(lacking))] += 1
-    parts = [one.mark.sign * length for one, length in zip(each, lengths, strict=True)]
-    return f"`{''.join(parts)}`" if parts else ""
+        )
+    return Counts(about, heads, lines)
 
 
 def _of_papers(judged: Iterable[JudgedClaim]) -> pd.DataFrame:

@@ -1,8 +1,9 @@
 """What pages by hand say of papers and results, between markers: counts, findings, main claims."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from workflow import ROOT
 from workflow.definitions.paper import PAPERS, Paper
 from workflow.planning.experiments import load_experiments
 from workflow.reporting.claims.caveats import Caveats
@@ -34,9 +35,20 @@ def _shown(published: Path) -> Path:
 
 def _counts(published: Path) -> str:
     folder = _shown(published)
-    counts = claims_by_paper(published_claims(folder), f"{folder.as_posix()}/")
-    caveats = Caveats.read(folder)
-    return f"Scale `{folder.name}`. {counts.about}\n\n{counts.table}\n\n{caveats.sentence}"
+    claims = published_claims(folder)
+    counts = claims_by_paper(claims, f"{folder.as_posix()}/")
+    about = f"Scale `{folder.name}`. {counts.about} {_toys(claims)}".rstrip()
+    return f"{about}\n\n{counts.table}\n\n{Caveats.read(folder).sentence}"
+
+
+def _toys(claims: Iterable[JudgedClaim]) -> str:
+    """Say how many of the papers' claims that hold are about generated tasks."""
+    toys = {path.stem for path in (ROOT / "workflow/datasets/generated").glob("*.py")}
+    data = {one.name: one.definition["data"] for one in load_experiments(PAPERS).values()}
+    held = [one for one in claims if one.verdict == "holds" and not one.check]
+    names = [{Path(path.partition("#")[0]).stem for path in one.measures} for one in held]
+    few = sum(any(data.get(name, {}).get("dataset") in toys for name in its) for its in names)
+    return f"Of the {len(held)} that hold, {few} are about generated toy tasks." if few else ""
 
 
 def _papers(published: Path) -> str:
