@@ -185,7 +185,8 @@ class _Loader(_Fastest):
         """
         named = [value for key, value in node.value if key.tag.endswith(":merge")]
         own = [pair for pair in node.value if not pair[0].tag.endswith(":merge")]
-        node.value, merged = own, {}
+        node.value = own
+        merged: dict[str, tuple[yaml.Node, yaml.Node]] = {}
         for value in named:
             for source in value.value if isinstance(value, yaml.SequenceNode) else [value]:
                 if not isinstance(source, yaml.MappingNode):
