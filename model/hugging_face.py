@@ -64,12 +64,13 @@ def attend(
         What is read (B, T, H, K), and the weights (B, H, T, S), 0 for a query without a key.
 
     Raises:
-        ValueError: attention of this model has a part that mechanisms leave out, or the mechanism
-            needs queries that a cache leaves out.
+        ValueError: attention of this model has a part that mechanisms leave out, the mechanism
+            needs queries that a cache leaves out, or its weights in a layer's first pass are none.
     """
     for part in ("softcap", "s_aux", "sinks"):
         if more.get(part) is not None:
             raise ValueError(f"{name}: attention of this model has {part!r}; take another model.")
+    first = not hasattr(layer, name)
     mechanism = _mechanism(name, node, layer, query.shape[1], value)
     if isinstance(mechanism, Selective) and query.shape[2] < key.shape[2]:
         raise ValueError(f"{name} needs all queries at once: generate with use_cache=False.")
@@ -80,16 +81,37 @@ def attend(
     scores = query @ key.mT * (query.shape[-1] ** -0.5 if scaling is None else scaling)
     if position_bias is not None:
         scores = scores + position_bias
-    if attention_mask is None:
-        weights = mechanism(scores)
-    else:
+    if attention_mask is not None:
         scores, empty = _masked(scores, attention_mask)
-        weights = mechanism(scores).masked_fill(empty, 0)
+    weights = mechanism(scores)
+    if first and (fault := _fault(mechanism, weights, scores)):
+        delattr(layer, name)
+        raise ValueError(f"{name}: {fault}; docs/own_mechanism.md has the rules of weights.")
+    if attention_mask is not None:
+        weights = weights.masked_fill(empty, 0)
     weights = F.dropout(weights.to(value.dtype), dropout, layer.training)
     context = weights @ value
     if hasattr(mechanism, "after"):
         context = mechanism.after(context).to(value.dtype)
     return context.transpose(1, 2).contiguous(), weights
+
+
+def _fault(mechanism: Any, weights: Any, scores: Tensor) -> str:
+    """Say what is wrong with weights of scores (B, H, T, S), -inf at masked keys; else nothing."""
+    if not isinstance(weights, Tensor) or weights.shape != scores.shape:
+        shape = tuple(getattr(weights, "shape", ()))
+        return f"its weights have the shape {shape}, and its scores {tuple(scores.shape)}"
+    if not weights.isfinite().all():
+        return "some weights are not finite"
+    if weights[scores == -math.inf].any():
+        return "masked keys get a weight"
+    if getattr(mechanism, "sign", "positive") != "any" and (weights < 0).any():
+        return "some weights are negative"
+    sums, stated = weights.detach().float().sum(-1), getattr(mechanism, "sum", "one")
+    wrong = sums - 1 if stated == "at most one" else (sums - 1).abs()
+    if stated != "free" and (wrong > 0.02).any():  # half precision
+        return f"rows sum to {float(sums.min()):.4g} to {float(sums.max()):.4g}, not to {stated}"
+    return ""
 
 
 def _masked(scores: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:

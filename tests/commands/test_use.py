@@ -78,3 +78,16 @@ def test_a_missing_file_is_named(
         use(plan, LANGUAGE, tmp_path / "lines", "(1)", "--input", str(tmp_path / "none"))
     said = f"{ended.value}{capsys.readouterr().err}"
     assert f"INPUT={tmp_path / 'none'}: No such file or directory; name a file of lines" in said
+
+
+def test_marks_of_utf_8_are_no_text_and_other_encodings_are_refused(
+    plan: Plan, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = tmp_path / "lines"
+    use(plan, LANGUAGE, lines, "\ufeff(1)\r\n\ufeff(1)")
+    assert [line[:2] for line in capsys.readouterr().out.splitlines()] == ["( ", "( "]
+    lines.write_bytes("(1)\n".encode("utf-16"))
+    with pytest.raises(SystemExit) as ended:
+        main(["use", LANGUAGE, "--scale", "demo", "--results", plan.results, "--input", str(lines)])
+    said = f"{ended.value}{capsys.readouterr().err}"
+    assert f"{lines}: this text is in UTF-16; save it as UTF-8" in said

@@ -4,6 +4,7 @@ import math
 import re
 
 import pytest
+import yaml
 
 from workflow.definitions.claims import Claims
 from workflow.definitions.configuration import Configuration
@@ -278,6 +279,24 @@ def test_yaml_merge_keys_work(tmp_path):
     text = "data: &d {length: 3}\nvariants: {a: {data: {<<: *d, seed: 1}}}"
     found = load(tmp_path, text, Overlay)
     assert found["variants"]["a"]["data"] == {"length": 3, "seed": 1}
+
+
+def test_of_merged_mappings_the_first_wins_and_own_keys_win_over_all(tmp_path, monkeypatch):
+    # PyYAML 6.0.4 merges in another order than 6.0.3: neither's counts.
+    monkeypatch.setattr(yaml.constructor.SafeConstructor, "flatten_mapping", lambda *_: None)
+    text = "a: &a {heads: 1, k: 1}\nb: &b {<<: *a, k: 2, width: 2}\nc: {<<: [*b, *a], width: 3}\n"
+    (tmp_path / "file.yaml").write_text(text + "d: {<<: [*a, *b]}\n")
+    values = read_yaml(tmp_path / "file.yaml")
+    assert values["b"] == {"heads": 1, "k": 2, "width": 2}
+    assert values["c"] == {"heads": 1, "k": 2, "width": 3}
+    assert values["d"] == {"heads": 1, "k": 1, "width": 2}
+
+
+@pytest.mark.parametrize("text", ["a: {<<: 1}", "a: {<<: [{b: 1}, 2]}"])
+def test_what_merges_no_mapping_is_refused(tmp_path, text):
+    (tmp_path / "file.yaml").write_text(text)
+    with pytest.raises(InputError, match=r"file\.yaml, line 1: not valid YAML: "):
+        read_yaml(tmp_path / "file.yaml")
 
 
 def test_a_key_that_is_left_out_gets_its_default(tmp_path):

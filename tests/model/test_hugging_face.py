@@ -264,6 +264,26 @@ def test_weights_in_half_precision_are_those_of_the_mechanism_rounded():
     assert torch.equal(run(softmax)["logits"], run(eager)["logits"])
 
 
+WRONG = {
+    "narrow": (lambda scores: scores.softmax(-1)[:, :1], "its weights have the shape"),
+    "listed": (lambda scores: [scores.softmax(-1)], "its weights have the shape"),
+    "doubled": (lambda scores: scores.softmax(-1) * 2, "rows sum to 2 to 2, not to one"),
+    "even": (lambda scores: torch.full_like(scores, 1 / 6), "masked keys get a weight"),
+    "lost": (lambda scores: scores.softmax(-1) * torch.nan, "some weights are not finite"),
+    "signed": (lambda scores: 2 * scores.softmax(-1) - scores.sigmoid(), "some weights are neg"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_are_no_weights_is_refused_in_each_pass(name, monkeypatch):
+    monkeypatch.setitem(globals(), name, WRONG[name][0])
+    register(name, f"{__name__}:{name}")
+    model = made("bert", f"saccade_{name}")
+    for _ in range(2):
+        with pytest.raises(ValueError, match=f"^saccade_{name}: {WRONG[name][1]}.*own_mechanism"):
+            run(model)
+
+
 def test_a_path_that_names_nothing_is_refused():
     with pytest.raises(ValueError, match=r"'model.normalizers.softmax:Sofmax' cannot be imported"):
         register("sofmax", "model.normalizers.softmax:Sofmax")

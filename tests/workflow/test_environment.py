@@ -51,6 +51,19 @@ def test_conda_installs_what_the_lock_says():
     assert pip == pins("lock.txt")
 
 
+def test_the_container_installs_the_lock_and_its_torch_for_cpus():
+    lines = (ENVS / "Dockerfile").read_text().replace("\\\n", "").splitlines()
+    words = [line.split() for line in lines if line and not line.startswith("#")]
+    assert [line[0] for line in words] == ["FROM", "RUN", "COPY", "RUN", "ENV", "WORKDIR"]
+    (torch,) = [pin for pin in pins("lock.txt") if pin.startswith("torch==")]
+    python = yaml.safe_load((ENVS / "conda.yaml").read_text())["dependencies"][0]
+    assert words[0][1].startswith(f"python:{python.partition('=')[2]}-")
+    assert words[2] == ["COPY", "lock.txt", "/"]
+    first, then = " ".join(words[3][1:]).split(" && ")
+    assert first.startswith("pip install ") and first.endswith(f" {install.CPU_INDEX} {torch}+cpu")
+    assert then == "pip install --no-cache-dir --requirement /lock.txt"
+
+
 LOCK = ENVS / "lock.txt"
 
 

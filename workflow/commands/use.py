@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> None:
     """Answer line by line."""
     # What computes is slow to import; a wrong argument doesn't wait for it.
+    from workflow.datasets.io.left_out import Dropped, check_beginning
     from workflow.trained.finding import find
     from workflow.trained.model import model_of
 
@@ -38,11 +39,15 @@ def main(args: argparse.Namespace) -> None:
         explore.encode(plan, [run], args)
     model, asked = model_of(plan, run), [name for name in ON_DEMAND if getattr(args, name)]
     try:
-        # Bytes that are no text become a sign that no model knows.
-        stream = open(args.input or 0, encoding="utf-8", errors="replace", newline="\n")  # noqa: SIM115
+        stream = open(args.input or 0, "rb")  # noqa: SIM115
     except OSError as error:
         raise InputError(f"INPUT={args.input}: {error.strerror}; name a file of lines") from None
-    for number, text in enumerate(stream, start=1):
+    name, left_out = args.input or Path("standard input"), Dropped()
+    for number, line in enumerate(stream, start=1):
+        if number == 1:
+            check_beginning(name, line)
+        # Bytes that are no text become a sign that no model knows.
+        text = left_out.decode_line(name, line)
         try:
             reading = model.read(text.rstrip("\r\n")) if text.strip() else None
             as_json = args.json or asked

@@ -7,14 +7,17 @@ in their order, whole numbers by value. TSV has no quotation marks.
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from numbers import Real
 from pathlib import Path
 from typing import Any, Literal
+from unicodedata import normalize
 
 from workflow.datasets.io.dataset_files import SPLITS, parse_json
-from workflow.datasets.io.left_out import Dropped
+from workflow.datasets.io.left_out import HEAD, LONGEST_LINE, Dropped, check_beginning, visible
 from workflow.datasets.kinds.labelled_text import LabelledExample, LabelledText, divide
 from workflow.datasets.kinds.own_files import OwnFiles
-from workflow.runtime.errors import DataError, UserError, unknown
+from workflow.runtime.errors import DataError, RecipeError, UserError, unknown
 
 FORMS: Mapping[str, Any] = {"csv": {}, "tsv": {"delimiter": "\t", "quoting": csv.QUOTE_NONE}}
 
@@ -24,11 +27,19 @@ class Data(OwnFiles, LabelledText):
     """The texts."""
 
     format: Literal["csv", "tsv", "jsonl", "parquet"] = "csv"
-    """What the files are; the ending of the first tells it."""
+    """What the files are; their endings tell it."""
     text: str = "text"
     """The column of the texts."""
     label: str = "label"
     """The column of the labels."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.text == self.label:
+            raise RecipeError(
+                f"Options `text` and `label` of dataset `labelled` both name the column "
+                f"{self.text!r}; name one for each."
+            )
 
     def prepare(self, files: Sequence[Path], out: Path) -> None:
         """Write every text as a record with its label, and which files they are from."""
@@ -45,11 +56,17 @@ class Data(OwnFiles, LabelledText):
             for split, paths in own.items()
         }
         names = {label for _, label in rows["train"]}
+        if len(names) == 1:
+            raise DataError(
+                f"{own['train'][0]}: all texts of data.train have the label {names.pop()!r}; add "
+                "texts of another."
+            )
+        alike: dict[Decimal | str, str] = {}
         for name in sorted(names):
-            if name.strip() != name and name.strip() in names:
+            if (twin := alike.setdefault(_meant(name), name)) != name:
                 raise DataError(
-                    f"{own['train'][0]}: the labels {name!r} and {name.strip()!r} of data.train "
-                    f"differ in white space alone; write both alike."
+                    f"{own['train'][0]}: the labels {twin!a} and {name!a} of data.train look "
+                    "alike, or are one number; write both in the same way."
                 )
         whole = all(name.isdecimal() for name in names)
         numbers = {name: at for at, name in enumerate(sorted(names, key=int if whole else str))}
@@ -78,14 +95,22 @@ class Data(OwnFiles, LabelledText):
     def _rows(self, path: Path, split: str) -> Iterator[tuple[str, str]]:
         """Yield text and label of each row of a file."""
         try:
+            if self.format != "parquet":
+                with path.open("rb") as stream:
+                    check_beginning(path, stream.read(HEAD))
             for number, row in enumerate(self._read(path), start=1):
-                for key in ("text", "label"):
+                for key, kinds in (("text", str), ("label", str | Real)):
                     column = getattr(self, key)
                     if column not in row:
                         raise unknown(f"{path}: data.{key}", "column", column, map(str, row))
-                    if row[column] is None or row[column] != row[column]:  # NaN
+                    value, where = row[column], f"{path}: row {number} of data.{split}"
+                    blank = key == "label" and isinstance(value, str) and not value.strip()
+                    if value is None or (isinstance(value, float) and value != value) or blank:
+                        raise DataError(f"{where} has no {column}; add it.")
+                    if not isinstance(value, kinds):
                         raise DataError(
-                            f"{path}: row {number} of data.{split} has no {column}; add it."
+                            f"{where}: {column} is of the type {type(value).__name__}; write a "
+                            "text."
                         )
                 yield str(row[self.text]), str(row[self.label])
         except UserError:
@@ -95,14 +120,19 @@ class Data(OwnFiles, LabelledText):
                 f"{path}: to read Parquet (data.format) pandas needs pyarrow, which is not "
                 "installed; install it, or save the file as CSV."
             ) from None
+        except UnicodeDecodeError:
+            raise DataError(
+                f"{path}: data.{split} has bytes that are not UTF-8; save the file as UTF-8."
+            ) from None
         except (ValueError, csv.Error, OSError) as error:
             reason = str(error).splitlines()[0]
             raise DataError(
-                f"{path}: data.{split} can't be read as {self.format} ({reason})."
+                f"{path}: data.{split} can't be read as {self.format} ({reason}); mend the file."
             ) from None
 
     def _read(self, path: Path) -> Iterator[Mapping[str, Any]]:
         """Yield the rows of a file; ValueError or csv.Error where one is broken."""
+        csv.field_size_limit(LONGEST_LINE)
         if self.format == "parquet":
             import pandas as pd
 
@@ -117,7 +147,19 @@ class Data(OwnFiles, LabelledText):
                     yield row
                 return
             table = csv.DictReader(stream, strict=True, **FORMS[self.format])
+            for column in (self.text, self.label):
+                if (table.fieldnames or []).count(column) > 1:
+                    raise ValueError(f"two columns have the name {column!r}")
             for one in table:
                 if None in one or None in one.values():
                     raise ValueError(f"line {table.line_num} has not as many columns as the first")
                 yield one
+
+
+def _meant(label: str) -> Decimal | str:
+    """Return a label as a person reads it, so that those that look alike are the same."""
+    text = normalize("NFC", visible(label)).strip()
+    try:
+        return number if (number := Decimal(text)).is_finite() else text
+    except InvalidOperation:
+        return text

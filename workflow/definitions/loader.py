@@ -179,6 +179,24 @@ class _Loader(_Fastest):
             seen.add(key)
         return super().construct_mapping(node, deep)
 
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Put in what `<<` names; a key's own value wins, then that of the first in a list.
+
+        PyYAML 6.0.4 lets the last win.
+        """
+        named = [value for key, value in node.value if key.tag.endswith(":merge")]
+        own = [pair for pair in node.value if not pair[0].tag.endswith(":merge")]
+        node.value = own
+        merged: dict[str, tuple[yaml.Node, yaml.Node]] = {}
+        for value in named:
+            for source in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+                if not isinstance(source, yaml.MappingNode):
+                    raise _fault(source, "<< takes a mapping, or a list of them")
+                self.flatten_mapping(source)
+                merged = {pair[0].value: pair for pair in source.value} | merged
+        node.value = [*merged.values(), *own]
+        super().flatten_mapping(node)
+
 
 def _fault(node: yaml.Node, problem: str) -> yaml.constructor.ConstructorError:
     return yaml.constructor.ConstructorError(None, None, problem, node.start_mark)

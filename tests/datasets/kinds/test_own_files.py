@@ -120,14 +120,14 @@ def test_own_pairs_that_are_wrong_are_refused_in_a_sentence(tmp_path):
     assert "`train`: the files" in sentence(tmp_path, RecipeError, dataset="pairs")
     said = sentence(tmp_path, RecipeError, dataset="pairs", train=train[:1])
     assert "names 1 files; name two" in said
-    texts = [write(tmp_path / name, NUMBERS) for name in ("a.txt", "b.txt")]
+    texts = [write(tmp_path / f"{name}.txt", [*NUMBERS, name]) for name in "ab"]
     assert "`direction`" in sentence(tmp_path, RecipeError, dataset="pairs", train=texts)
     short = write(tmp_path / "short.en", NUMBERS[:7])
     assert sentence(tmp_path, DataError, dataset="pairs", train=[train[0], short]) == (
         "my.de has 300 lines and short.en has 7; data.train needs a translation for each sentence, "
         "on the line of the same number."
     )
-    blank = [write(tmp_path / f"blank.{side}", ["", ""]) for side in ("de", "en")]
+    blank = [write(tmp_path / f"blank.{it}", ["", end]) for it, end in (("de", ""), ("en", " "))]
     assert sentence(tmp_path, DataError, dataset="pairs", train=train, dev=blank) == (
         "blank.de, blank.en: no example is left for data.dev; add some."
     )
@@ -148,8 +148,8 @@ def test_own_labelled_texts_that_are_wrong_are_refused_in_a_sentence(tmp_path):
     )
     spaced = write(tmp_path / "spaced.csv", [*FORMS["csv"], "a book,good "])
     assert sentence(tmp_path, DataError, **{**given, "train": spaced}) == (
-        "spaced.csv: the labels 'good ' and 'good' of data.train differ in white space alone; "
-        "write both alike."
+        "spaced.csv: the labels 'good' and 'good ' of data.train look alike, or are one number; "
+        "write both in the same way."
     )
     new = write(tmp_path / "test.csv", ["review,verdict", "a book,ugly", "a book,good"])
     assert sentence(tmp_path, DataError, **given, test=new) == (
@@ -166,6 +166,73 @@ def test_own_labelled_texts_that_are_wrong_are_refused_in_a_sentence(tmp_path):
     )
     text = write(tmp_path / "films.txt", FORMS["csv"])
     assert "`labelled`: format" in sentence(tmp_path, RecipeError, **{**COLUMNS, "train": text})
+
+
+def test_files_of_one_form_make_one_set(tmp_path):
+    files = [
+        write(tmp_path / "one.csv", FORMS["csv"]),
+        write(tmp_path / "TWO.CSV", FORMS["csv"][:9]),
+    ]
+    records = read_splits(prepared(tmp_path, train=files, **COLUMNS))
+    assert sum(map(len, records.values())) == 68
+
+
+HEAD, *ROWS = FORMS["csv"]
+OBJECT = {"review": "a book", "verdict": "good"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.csv", "review,verdict,review\nx,good,y\n", "two columns have the name 'review'"),
+        ("a.csv", "review,verdict\nx,good\ny, \n", "row 2 of data.train has no verdict; add it"),
+        ("a.csv", "review,verdict\nx,good\ny,good\n", "all texts of data.train have the label"),
+        ("a.csv", "review,verdict\nx,1\ny,1.0\n", "the labels '1' and '1.0' of data.train look"),
+        ("a.csv", "review,verdict\nx,\u00e9\ny,e\u0301\n", "the labels 'e\\u0301' and '\\xe9' of"),
+        (
+            "a.csv",
+            "review,verdict\nx,a\ny,a\u200b\n",
+            "the labels 'a' and 'a\\u200b' of data",
+        ),
+        ("a.csv", 'review,verdict\n"open,good\n', "(unexpected end of data); mend the file"),
+        ("a.csv", "review,verdict\nx,pr\u00eat\n".encode("latin-1"), "not UTF-8; save the file as"),
+        ("a.csv", "review,verdict\nx,good\n".encode("utf-16"), "is in UTF-16; save it as UTF-8"),
+        ("a.csv", b"PK\x03\x04" + bytes(99), "in a zip archive or a document of Office; unpack it"),
+        ("a.jsonl", json.dumps(OBJECT | {"review": ["a"]}), "review is of the type list; write a"),
+        ("a.jsonl", json.dumps(OBJECT | {"review": 5}), "review is of the type int; write a text"),
+        (
+            "a.jsonl",
+            json.dumps(OBJECT | {"verdict": {}}),
+            "verdict is of the type dict; write",
+        ),
+        (
+            "a.jsonl",
+            '{"review": "a", "verdict": NaN}',
+            "row 1 of data.train has no verdict; add it",
+        ),
+    ],
+)
+def test_what_would_be_used_as_nobody_meant_it_is_refused(tmp_path, name, content, said):
+    file = tmp_path / name
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    found = sentence(tmp_path, UserError, train=str(file), **COLUMNS)
+    assert said in found and found.startswith(f"{name}: ")
+
+
+def test_a_text_may_be_a_book(tmp_path):
+    file = write(tmp_path / "a.csv", [HEAD, f"{'long ' * 40_000},good", *ROWS])
+    assert len(read_splits(prepared(tmp_path, train=file, **COLUMNS))["train"]) > 40
+
+
+def test_a_file_or_column_named_twice_is_refused(tmp_path):
+    train = sides(tmp_path)
+    said = sentence(tmp_path, RecipeError, dataset="pairs", train=[train[0]] * 2)
+    assert said == "train: my.de has the contents of my.de; name each once."
+    file = write(tmp_path / "films.csv", FORMS["csv"])
+    columns = {**COLUMNS, "label": "review"}
+    assert "both name the column 'review'; name one for each" in sentence(
+        tmp_path, RecipeError, train=file, **columns
+    )
 
 
 def test_parquet_without_pyarrow_is_refused_in_a_sentence(tmp_path, monkeypatch):

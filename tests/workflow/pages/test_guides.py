@@ -25,6 +25,7 @@ from workflow.datasets.fetched import mirrors
 NEEDS = {
     "source .venv/bin/activate": "a shell",
     "conda env create -f envs/conda.yaml": "conda",
+    "docker": "Docker",
     "squeue": "Slurm",
     "scancel": "Slurm",
     "scontrol": "Slurm",

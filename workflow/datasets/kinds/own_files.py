@@ -50,6 +50,13 @@ def by_content(data: Recipe) -> Recipe:
         for split in SPLITS
         if split in data
     }
+    for split, contents in sums.items():
+        names = _names(data.get(split))
+        for at, content in enumerate(contents):
+            if (first := contents.index(content)) < at:
+                raise RecipeError(
+                    f"{split}: {names[at]} has the contents of {names[first]}; name each once."
+                )
     for one, other in combinations(sums, 2):
         if both := {*sums[one]} & {*sums[other]}:
             path = _names(data.get(one))[sums[one].index(both.pop())]
@@ -57,8 +64,10 @@ def by_content(data: Recipe) -> Recipe:
                 f"{other}: has the texts of {one}, {path}; name other files, or leave {other} out "
                 f"to hold texts out."
             )
-    endings = "_".join(Path(name).suffix[1:] for name in _names(data.get("train")))
-    return cast(Recipe, {OWN[data["dataset"]]: endings, **data, **sums})
+    endings = [Path(name).suffix[1:].lower() for name in _names(data.get("train"))]
+    if data["dataset"] == "labelled":
+        endings = [*dict.fromkeys(endings)]  # files of one form
+    return cast(Recipe, {OWN[data["dataset"]]: "_".join(endings), **data, **sums})
 
 
 def named(data: Recipe) -> Recipe:
