@@ -29,7 +29,7 @@ def laid_out(texts: list[dict[str, Any]], rows: list[tuple[str, ...]], columns: 
     """Return a grid of texts, row by row."""
     labels, names = ("group", "row")[-len(rows[0]) :], tuple(f"c{n}" for n in range(columns))
     frame = pd.DataFrame(texts, dtype=object)
-    return Grid(labels, names, (True,) * columns, tuple(rows), frame, (), "C.", ("N.",))
+    return Grid(labels, names, (True,) * columns, tuple(rows), frame, (), "C.", "", ("N.",))
 
 
 def one_column(*texts: dict[str, Any]) -> Grid:

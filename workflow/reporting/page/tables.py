@@ -109,7 +109,7 @@ def shown(paper: str, definitions: Tables, name: str, table: LongForm) -> ShownT
         title=definition["title"],
         number=(number := number_of(definition["title"])),
         own=bool(number) or any(cell["expected"] for cell in cells),
-        caption=grid.caption,
+        caption=f"{grid.caption} {grid.caution}".strip(),
         source=definition["source"],
         labels=grid.labels,
         columns=grid.columns,

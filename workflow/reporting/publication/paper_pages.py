@@ -183,7 +183,7 @@ def _blocks(folder: Path, scale: str, paper: Paper) -> Iterator[tuple[str, Block
             Block(
                 name=name,
                 title=symbols(definition["title"]),
-                caption=caption,
+                caption=f"{caption} {grid.caution if run else ''}".strip(),
                 more=[one for one in (more, *(_said(note, base) for note in grid.notes)) if one],
                 identities=frozenset(table.about.get("runs", ())),
                 body=body(grid) if run else "",

@@ -139,7 +139,8 @@ def latex(definitions: Tables, name: str, shown: Grid, table: LongForm, slide: b
     """Return the table as floats or slides, with what else is to be known of it in comments."""
     definition = definitions["tables"][name]
     title = _title(str(definition["title"]), str(definition["source"]))
-    caption, label = tex(f"{title}. {shown.caption}".strip()), rf"\label{{tab:{name}}}"
+    caption = tex(f"{title}. {shown.caption} {shown.caution}".strip())
+    label = rf"\label{{tab:{name}}}"
     titles = [rf"\caption{{{caption}{label}}}", rf"\caption{{{tex(title)}, continued.}}"]
     notes = [f"% {note}" for note in ("Notes:", *shown.notes)] if shown.notes else []
     if slide:
