@@ -18,7 +18,7 @@ from workflow.files import csv_text, read_csv, read_sidecar
 
 IDENTITY = ("source", "row", "column", "metric", "spread_over")
 """What tells a cell from all others of its table."""
-NUMBERS = ("expected_std", "mean", "std", "ci_low", "ci_high")
+NUMBERS = ("expected_std", "mean", "std", "ci_low", "ci_high", "tolerance")
 """Columns whose numbers are rounded where a cell is made."""
 
 
@@ -80,6 +80,8 @@ class Cell(WrittenCell):
     measures: list[str]
     partners: list[str]
     """The runs whose records were read, as `<experiment>/<variant>/seed-<n>`."""
+    tolerance: float | None
+    """The largest difference that counts as reproduced, where a rule was applied."""
     formerly: str
     """The verdict by the tolerance before, where it was another."""
     between: list[float]

@@ -76,16 +76,18 @@ LOW, HIGH = [1.0, 1.1, 1.2], [5.0, 5.1, 5.3]
     (against(panel(softmax=LOW, top_k=HIGH)), "accuracy, compared with softmax: higher with top-k"),
     (against(panel(softmax=HIGH, top_k=LOW)), "accuracy, compared with softmax: lower with top-k"),
     (against(panel(softmax=LOW, top_k=HIGH, ReLA=[9, 1, -9])),
-     "accuracy, compared with softmax: higher with top-k; the others undecided"),
+     "accuracy, compared with softmax: higher with top-k; the others undecided; corrected for 2 "
+     "comparisons"),
     (against(panel(softmax=LOW, ReLA=[9, 1, -9])),
      "accuracy, compared with softmax: undecided with ReLA"),
     (against(panel("x", softmax=LOW, a=HIGH, b=HIGH), panel("y", softmax=LOW, a=HIGH, c=LOW)),
-     "accuracy, compared with softmax: higher with a and b (x); the others undecided"),
+     "accuracy, compared with softmax: higher with a and b (x); the others undecided; corrected "
+     "for 4 comparisons"),
     (against(panel(softmax=[1], top_k=[5])), ""),
     (against(panel(softmax=[0, 0, 0], a=[0.1, 0.15, 0.2])),
      "accuracy, compared with softmax: higher with a"),
     (against(panel(softmax=[0, 0, 0], a=[0.1, 0.15, 0.2], b=[0.1, 0.15, 0.2])),
-     "accuracy, compared with softmax: undecided with a and b"),
+     "accuracy, compared with softmax: undecided with a and b; corrected for 2 comparisons"),
     (along("soft", "up", "mixed"), "Exact, every run compared with soft: more with up (1 to 2, 4) "
      "and mixed (3 to 5); fewer with up (3) and mixed (1)"),
     (along("soft"), ""),

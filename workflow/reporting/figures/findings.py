@@ -62,7 +62,8 @@ def against(panels: Sequence[Panel], baseline: str, measure: str, said: str) -> 
             if ends
         ]
 
-    for name, label, ends in compared(1 - (1 - LEVEL) / max(len(compared(LEVEL)), 1)):
+    count = max(len(compared(LEVEL)), 1)
+    for name, label, ends in compared(1 - (1 - LEVEL) / count):
         side = "higher" if ends[0] > 0 else "lower" if ends[1] < 0 else "undecided"
         sides[side].setdefault(name, []).append(label)
     decided = [side for side in ("higher", "lower") if sides[side]]
@@ -76,6 +77,7 @@ def against(panels: Sequence[Panel], baseline: str, measure: str, said: str) -> 
         if names:
             parts.append(f"{side} with {listed(names)}")
     rest = ["the others undecided"] if decided and sides["undecided"] else []
+    rest += [f"corrected for {count} comparisons"] if sides["undecided"] and count > 1 else []
     return f"{said}, compared with {baseline}: {'; '.join(parts + rest)}" if parts else ""
 
 

@@ -193,7 +193,7 @@ def _compared(
         notes.append(f"{before.word} until {former['until']}: {before.reason}")
     if place.behind:
         notes.append(f"seeds {', '.join(str(run.seed) for run in place.behind)}")
-    word = {"verdict": QUOTED if quoted else verdict.word}
+    word = {"verdict": QUOTED if quoted else verdict.word, "tolerance": verdict.tolerance}
     return {**word, **because, "formerly": before.word if changed else ""}, notes
 
 
