@@ -82,7 +82,10 @@ def test_a_mark_is_full_where_the_interval_is_without_zero() -> None:
     names = {"decided": [5, 5.1, 5.2], "open": [9, 1, -9], "alone": [7]}
     found = [series("softmax", [1, 1.2, 1.1]), *(series(name, names[name]) for name in names)]
     gone = Series("gone", "gone", {}, [], None)
-    panels = [Panel("a", [*found, gone]), Panel("b", [series("open", [1, 2]), replace(gone, label="alone")])]
+    panels = [
+        Panel("a", [*found, gone]),
+        Panel("b", [series("open", [1, 2]), replace(gone, label="alone")]),
+    ]
     options = {name: {"measure": "probe.m", "axis": "%"} for name in "ab"}
     figure = mechanisms.draw(panels, "softmax", options)
     left, right = figure.axes

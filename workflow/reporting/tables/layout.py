@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from string import Formatter
 from typing import TypedDict, cast
 
+import numpy as np
 import pandas as pd
 
 from workflow.definitions.cells import cells, format_of, metrics_of, row_name
@@ -101,6 +102,14 @@ class Grid:
         texts, width = cast(list[CellTexts], records(self.texts)), len(self.columns)
         for at, labels in enumerate(self.rows):
             yield labels, texts[at * width : (at + 1) * width]
+
+    @property
+    def ours(self) -> "Grid":
+        """The same without the rows that have no number of ours."""
+        of_row = self.texts["ours"].to_numpy().reshape(len(self.rows), len(self.columns))
+        kept = [any(text not in ("", NOT_RUN, MISSING) for text in row) for row in of_row]
+        rows = tuple(labels for labels, it in zip(self.rows, kept, strict=True) if it)
+        return replace(self, rows=rows, texts=self.texts[np.repeat(kept, len(self.columns))])
 
     @property
     def notes(self) -> list[str]:
