@@ -18,7 +18,7 @@ from workflow.files import csv_text, read_csv, read_sidecar
 
 IDENTITY = ("source", "row", "column", "metric", "spread_over")
 """What tells a cell from all others of its table."""
-NUMBERS = ("expected_std", "mean", "std", "ci_low", "ci_high", "tolerance")
+NUMBERS = ("expected_std", "mean", "std", "ci_low", "ci_high")
 """Columns whose numbers are rounded where a cell is made."""
 
 
