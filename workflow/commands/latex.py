@@ -15,16 +15,17 @@ from workflow.runtime.errors import ReportingError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tables", nargs="+", type=Path, help="files <paper>/<table>.csv")
+    parser.add_argument("--ours", action="store_true", help="leave out rows without our numbers")
     parser.add_argument("--slide", action="store_true", help="as slides of beamer, 16 to 9")
 
 
 def main(args: argparse.Namespace) -> None:
     """Print the tables."""
-    print("\n\n".join(latex_of(path, args.slide) for path in args.tables))
+    print("\n\n".join(latex_of(path, args.slide, args.ours) for path in args.tables))
 
 
-def latex_of(path: Path, slide: bool = False) -> str:
-    """Return the LaTeX of a table by its CSV.
+def latex_of(path: Path, slide: bool = False, ours: bool = False) -> str:
+    """Return the LaTeX of a table by its CSV; `ours` leaves out rows without a number of ours.
 
     Raises ReportingError where it has rows that the paper's definitions lack: a user's own.
     """
@@ -37,4 +38,5 @@ def latex_of(path: Path, slide: bool = False) -> str:
             f"{path}: {others[0] if rows else name} is none of {paper.name}; "
             f"the run that made the table made {path.stem}.tex too."
         )
-    return latex(definitions, name, layout.grid(definitions, name, table), table, slide)
+    shown = layout.grid(definitions, name, table)
+    return latex(definitions, name, shown.ours if ours else shown, table, slide)

@@ -80,6 +80,8 @@ class Cell(WrittenCell):
     measures: list[str]
     partners: list[str]
     """The runs whose records were read, as `<experiment>/<variant>/seed-<n>`."""
+    tolerance: float | None
+    """The largest difference that counts as reproduced, where a rule was applied."""
     formerly: str
     """The verdict by the tolerance before, where it was another."""
     between: list[float]

@@ -261,3 +261,14 @@ def test_a_claim_says_which_sides_are_below_its_baseline(
     baseline = {"measure": "probe.tag", "label": "tag"}
     assert judged(runs, **told, baseline=baseline)["below"] == below
     assert judged(runs, **told)["below"] == ""
+
+
+@pytest.mark.parametrize("over", ["examples", "corpora", "runs"])
+@pytest.mark.parametrize("seeds", [[0], [0, 1]])
+def test_an_interval_of_one_seed_says_that_it_is_of_the_test_set_only(
+    over: str, seeds: list[int]
+) -> None:
+    one = claim(over=over, seeds=seeds, by_seed=[1.0] * len(seeds), unit="BLEU", interest=0.15)
+    only = over != "runs" and len(seeds) == 1
+    assert difference(one) == "+1.0 [-2.0, +4.0]" + ", test set only" * only
+    assert ("+4.0] BLEU, test set only (none if within" in evidence(one)) == only

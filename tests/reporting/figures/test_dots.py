@@ -99,9 +99,16 @@ def test_a_mark_is_full_where_the_interval_is_without_zero() -> None:
     names = {"decided": [5, 5.1, 5.2], "open": [9, 1, -9], "alone": [7]}
     found = [series("softmax", [1, 1.2, 1.1]), *(series(name, names[name]) for name in names)]
     gone = Series("gone", "gone", {}, [], None)
-    panels = [Panel("a", [*found, gone]), Panel("b", [series("open", [1, 2])])]
+    panels = [
+        Panel("a", [*found, gone]),
+        Panel("b", [series("open", [1, 2]), replace(gone, label="alone")]),
+    ]
     options = {name: {"measure": "probe.m", "axis": "%"} for name in "ab"}
-    left, right = mechanisms.draw(panels, "softmax", options).axes
+    figure = mechanisms.draw(panels, "softmax", options)
+    left, right = figure.axes
+    said = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
+    assert "no line: one pair" in said and "too close" not in said
+    assert "gone" not in said and "Not run: b, alone." in said
     low, high = left.get_xlim()
     points = [line for line in left.lines if len(line.get_xdata()) == 1]
     arrows = [(it.get_marker(), *it.get_xdata()) for it in points if it.get_marker() in "<>"]
@@ -113,6 +120,10 @@ def test_a_mark_is_full_where_the_interval_is_without_zero() -> None:
     assert len(lines) == 2
     assert len(right.lines) == 1
     assert low == -high
+    tiny = Panel("a", [series("softmax", [0, 0]), series("big", [90, 91]), series("tiny", [1, 1])])
+    figure = mechanisms.draw([tiny], "softmax", options)
+    said = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
+    assert "too close to 0 to be seen beside it: tiny +1 (a)." in said
     same = Panel("a", [series("softmax", [1, 2]), series("ReLA", [1, 2])])
     (axes,) = mechanisms.draw([same], "softmax", options).axes
     assert axes.get_xlim() == (-1, 1)

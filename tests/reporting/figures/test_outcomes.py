@@ -34,6 +34,17 @@ def test_bars_have_the_shares_of_runs_and_their_counts() -> None:
     assert [text.get_text() for text in legend.get_texts()] == ["learned", "failed"]
 
 
+def test_one_outcome_alone_has_its_exact_interval() -> None:
+    """1 of 2 runs, by hand: (1 - p)^2 = .975 and p^2 = .975."""
+    figure = draw([Panel("p", [at("std 1", 1, 2)])], "std", {"probe.learned": "learned"})
+    (line,) = figure.axes[0].lines
+    ends = [100 * (1 - 0.975**0.5), 100 * 0.975**0.5]
+    assert list(line.get_xdata()) == pytest.approx(ends)
+    assert "Clopper-Pearson" in " ".join(text.get_text() for text in figure.texts)
+    both = draw([Panel("p", [at("std 1", 1, 2)])], "std", MEASURES)
+    assert not both.axes[0].lines
+
+
 def test_an_outcome_is_zero_or_one() -> None:
     half = Series("s", "s", {}, [one_run("s", 0, {"learned": 0.5, "failed": 0})], None)
     with pytest.raises(ReportingError, match=r"probe\.learned is 0\.5"):

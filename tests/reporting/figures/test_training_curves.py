@@ -153,3 +153,14 @@ def test_a_panel_whose_array_no_run_has_counts_as_not_run() -> None:
     (axes,) = figure.axes
     assert axes.get_title() == "depth 1" and len(axes.lines) == 6
     assert words(figure).endswith("Not run: depth 3.")
+
+
+@pytest.mark.parametrize(("last", "beside"), [(100, False), (20, True)])
+def test_lines_that_end_together_are_named_in_the_first_panel_of_the_row(
+    last: float, beside: bool
+) -> None:
+    """Where they end apart, names are at their ends, in the last panel."""
+    pair = [series([run(0, [0, 50, 100])], "ReLA"), series([run(1, [0, 9, last])], "softmax")]
+    left, right = drawn([Panel("one", pair), Panel("two", pair)]).axes
+    assert (left.get_legend() is None) == beside and right.get_legend() is None
+    assert names(left) == [] and sorted(names(right)) == ["ReLA", "softmax"] * beside

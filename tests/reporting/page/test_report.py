@@ -110,12 +110,19 @@ def test_figures_are_vectors_with_a_description_and_their_data(text: str, paper:
 
 
 def test_a_paper_has_its_claims_its_tables_in_its_order_then_figures_and_more(text: str) -> None:
-    titles = [f"table_6_{number}" for number in range(1, 6)]
-    order = ["claims/kinley2020", *titles, "figures/kinley2020", "figure_6_1", "beyond/kinley2020"]
-    order += ["mechanism_stack", "claims/discrete2020", "stack_language"]
+    """Tables of which nothing was run come last."""
+
+    def place(name: str) -> int:
+        return text.index(f' id="{name if "/" in name else f"discrete_transformer/{name}"}"')
+
+    titles, empty = [f"table_6_{number}" for number in range(1, 6)], "empty/kinley2020"
+    ran = [one for one in titles if place(one) < place(empty)]
+    absent = [one for one in titles if one not in ran]
+    assert ran and absent
+    order = ["claims/kinley2020", *ran, "figures/kinley2020", "figure_6_1", "beyond/kinley2020"]
+    order += ["mechanism_stack", empty, *absent, "claims/discrete2020", "stack_language"]
     order += ["figures/discrete2020", "figure_2"]
-    folder = "discrete_transformer"
-    places = [text.index(f' id="{one if "/" in one else f"{folder}/{one}"}"') for one in order]
+    places = [place(one) for one in order]
     assert places == sorted(places)
     assert 'id="beyond/discrete2020"' not in text  # since the paper prints numbers of its table
 
@@ -170,7 +177,7 @@ def test_rows_that_were_not_run_are_named_below_their_table(single: str) -> None
     table = single.partition('<h3 id="discrete_transformer/table_6_1"')[2].partition("<h3")[0]
     assert '<th scope="row">SST</th>' in table and '<th scope="row">IMDB</th>' not in table
     assert "<li>Not run (gradient norm): IMDB; " in table
-    table = single.partition('<h3 id="discrete_transformer/table_6_5"')[2].partition("<h3")[0]
+    table = single.partition('<h4 id="discrete_transformer/table_6_5"')[2].partition("<h4")[0]
     assert "None of its rows was run." in table.partition("</table>")[0]
 
 
@@ -221,6 +228,37 @@ def test_demo_and_overlay_say_what_they_are(results: Results, paper: Paper) -> N
     results.add("stack_language", "uniform_soft", 0)
     assert "none of its numbers can be compared" in fill(results, paper, "demo")
     assert "settings differ from those of the scale lite" in fill(results, paper, "lite+mine")
+
+
+def test_a_page_says_what_to_click_and_tables_that_were_not_run_come_last(
+    results: Results, paper: Paper
+) -> None:
+    """A single run is behind the stack language's table, and none behind the thesis's."""
+    results.add("stack_language", "uniform_soft", 0)
+    text = html.unescape(fill(results, paper))
+    example = re.search(r'Click a number to see its runs, for example <a href="#([^"]+)"', text)
+    assert example and example[1].startswith("discrete_transformer/stack_language/")
+    assert f'id="{example[1]}"' in text
+    empty = text.index('id="empty/kinley2020"')
+    assert text.index('id="discrete_transformer/table_6_1"') > empty
+    assert 'id="empty/discrete2020"' not in text
+    assert "Click a number" not in render("lite")
+
+
+def test_where_nothing_compares_no_printed_number_is_below_what_was_not_run(
+    results: Results, paper: Paper
+) -> None:
+    results.add("text_classification", "sst_soft", 0)
+    below = re.compile(r'>not run</a>\s*<span class="printed">')
+    lite, demo = (html.unescape(fill(results, paper, scale)) for scale in ("lite", "demo"))
+    assert not below.search(demo)
+    assert "not run</a>" in demo and 'class="printed"' in lite
+
+
+def test_a_run_shows_its_curve_and_seeds_before_its_settings(single: str) -> None:
+    entry = single.partition('<div class="entry">')[2].partition("All settings")[0]
+    places = [entry.index(one) for one in ("<svg", 'class="seeds"', 'class="command"')]
+    assert places == sorted(places)
 
 
 @pytest.mark.parametrize("name", ["history.jsonl", "table_6_1.csv", "table_6_1.json"])

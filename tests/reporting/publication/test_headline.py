@@ -55,6 +55,13 @@ def test_a_finding_stands_while_all_its_claims_are_decided_so() -> None:
     assert (one.text, one.counted) == ("", "3 claims: 2 do not, 1 undecided.")
 
 
+def test_a_finding_says_over_how_many_pairs_a_claim_is() -> None:
+    says = {"source": "kinley2020", "finding": "Worse ({a}).", "rests_on": {"a": "undecided"}}
+    for seeds, said in (([0], "one pair"), ([0, 1], "2 pairs")):
+        (one,) = findings(with_findings(says), [claim(id="a", seeds=seeds)])
+        assert one.text == f"Worse ({said})."
+
+
 def test_a_finding_may_rest_on_what_points_against_a_claim() -> None:
     says = {"source": "kinley2020", "finding": "So far not.", "rests_on": {"a": "points against"}}
     paper = with_findings(says)

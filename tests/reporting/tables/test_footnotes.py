@@ -24,7 +24,6 @@ def test_rows_that_were_not_run_are_named_shortly(absent: list[tuple[str, str]],
     [
         ([(3, 0.1, "mean"), (2, 0.2, "mean")], True),
         ([(3, 0.1, "mean"), (1, None, "single")], True),
-        ([(2, None, "max"), (1, None, "single")], True),
         ([(3, 0.1, "mean"), (3, 0.2, "mean")], False),
         ([(3, 0, "mean"), (2, 0, "mean")], False),
         ([(20, None, "mean"), (5, None, "mean")], False),

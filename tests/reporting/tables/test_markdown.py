@@ -6,11 +6,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from workflow.reporting.cells import record
 from workflow.reporting.statistics.verdict import WORDS
 from workflow.reporting.tables import marks
 from workflow.reporting.tables.layout import EMPTY, NO_ROW, Grid
 from workflow.reporting.tables.long_form import QUOTED
 from workflow.reporting.tables.markdown import MOST, WIDE, markdown
+from workflow.reporting.tables.marks import counted
 
 
 def shown(grid: Grid) -> str:
@@ -29,7 +31,7 @@ def laid_out(texts: list[dict[str, Any]], rows: list[tuple[str, ...]], columns: 
     """Return a grid of texts, row by row."""
     labels, names = ("group", "row")[-len(rows[0]) :], tuple(f"c{n}" for n in range(columns))
     frame = pd.DataFrame(texts, dtype=object)
-    return Grid(labels, names, (True,) * columns, tuple(rows), frame, (), "C.", ("N.",))
+    return Grid(labels, names, (True,) * columns, tuple(rows), frame, (), "C.", "", ("N.",))
 
 
 def one_column(*texts: dict[str, Any]) -> Grid:
@@ -155,3 +157,11 @@ def test_few_rows_of_many_columns_are_turned() -> None:
 
 def test_pipes_are_escaped() -> None:
     assert "| r0 | a\\|b |" in shown(one_column({**EMPTY, "ours": "a|b"}))
+
+
+def test_a_table_counts_its_verdicts() -> None:
+    words = ["near", "within, seeds apart", "wide tolerance", "not comparable", "within, one seed"]
+    cells = [record(expected="1", verdict=word) for word in (*words, "not run", "quoted")]
+    said = "5 numbers beside the paper's: 2 within tolerance, 1 near, 2 without a verdict."
+    assert counted([*cells, record(verdict="not comparable")]) == said
+    assert counted([record(expected="1", verdict="not run")]) == ""

@@ -3,6 +3,7 @@
 import csv
 import re
 import statistics
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from tests.reporting.synthetic import (
     FLOORS,
     STACK,
     Results,
+    checked,
+    laid_out,
     lines,
     one_run,
     printing,
@@ -27,10 +30,11 @@ from workflow.commands.latex import latex_of
 from workflow.definitions.cells import table_runs
 from workflow.definitions.paper import Paper
 from workflow.files import read_sidecar, write_sidecar
-from workflow.reporting.cells import IDENTITY, frame, record
-from workflow.reporting.measures import Measures
+from workflow.reporting.cells import IDENTITY, LongForm, frame, record, records
+from workflow.reporting.measures import EvaluatedRun, Measures
 from workflow.reporting.overlaid import on_other_data, overlaid
 from workflow.reporting.publication.counting import comparisons
+from workflow.reporting.tables import markdown as written
 from workflow.reporting.tables.layout import NO_ROW
 from workflow.reporting.tables.tabulating import tabulate
 from workflow.runtime.errors import ReportingError
@@ -439,3 +443,37 @@ def test_a_misprint_is_compared_with_nothing(measures: Measures, tmp_path: Path)
     words = {"not comparable", "second reading"}
     assert printed and {one["verdict"] for one in printed} == words
     assert all("the printed number is a misprint" in one["note"] for one in printed)
+
+
+def toy_of(runs: Iterable[EvaluatedRun], **more: Any) -> tuple[dict[str, Any], LongForm]:
+    """Return a table of the rows `a` and `b`, and its definition."""
+    metric = {"measure": "probe.m", "label": "m", "digits": 1}
+    columns = [{"id": "m", "label": "m", "metrics": ["m"]}]
+    rows = [{"id": name, "label": name} for name in "ab"]
+    made = checked(toy_table({"m": metric}, columns, rows, **more))
+    return made, toy(made, runs)
+
+
+def test_the_best_of_a_column_is_of_equally_many_seeds() -> None:
+    """The third run of `a` is its best, and `b` has two."""
+    values = {"a": [2.0, 3.0, 9.0], "b": [2.0, 4.0]}
+    runs = [one_run(row, at, {"m": m}) for row, of in values.items() for at, m in enumerate(of)]
+    made, table = toy_of(runs, statistic="max")
+    assert shown(made, table) == [["a", "3.0 (best of 2)"], ["b", "4.0 (best of 2)"]]
+    assert [cell["seeds"] for cell in records(table.cells)] == [[0, 1], [0, 1]]
+    assert shown(*toy_of(runs)) == [["a", "4.7±3.8"], ["b", "3.0±1.4"]]
+
+
+def test_rows_of_two_devices_are_marked_and_the_table_says_so() -> None:
+    def on(row: str, device: str) -> EvaluatedRun:
+        run = one_run(row, 0, {"m": 2.0})
+        return replace(run, provenance={**run.provenance, "device": device})
+
+    made, table = toy_of([on("a", "NVIDIA H200"), on("b", "cpu")])
+    assert shown(made, table) == [["a", "2.0 ‡"], ["b", "2.0"]]
+    text = written.markdown(made, "toy", laid_out(made, table), "lite")
+    assert "Rows trained on a CPU and on a GPU must not be compared." in text
+    for device in ("cpu", "NVIDIA H200"):
+        made, table = toy_of([on("a", device), on("b", device)])
+        assert shown(made, table) == [["a", "2.0"], ["b", "2.0"]]
+        assert laid_out(made, table).caution == ""

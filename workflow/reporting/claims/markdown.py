@@ -17,12 +17,22 @@ COUNTED = {"examples": "example", "corpora": "sentence"}
 
 def difference(claim: JudgedClaim) -> str:
     """Return a claim's difference with its 95 % interval, empty if it was not run."""
+    return f"{_difference(claim)}{_of_one_seed(claim)}"
+
+
+def _difference(claim: JudgedClaim) -> str:
     if claim.estimate is None:
         return ""
     shown = _signed(claim, claim.estimate)
     if claim.interval:
         shown += f" [{', '.join(_signed(claim, end) for end in claim.interval)}]"
     return shown
+
+
+def _of_one_seed(claim: JudgedClaim) -> str:
+    """Return what the interval of a single seed is over, which looks decisive without it."""
+    alone = claim.interval and claim.over in COUNTED and len(claim.seeds) == 1
+    return ", test set only" if alone else ""
 
 
 def _signed(claim: JudgedClaim, value: float) -> str:
@@ -132,7 +142,7 @@ def _shown(claim: JudgedClaim) -> str:
     """
     counts = claim.over == "proportions"
     unit = f" {claim.label if counts else claim.unit}" if counts or claim.unit != "fraction" else ""
-    shown = f"{difference(claim)}{unit}"
+    shown = f"{_difference(claim)}{unit}{_of_one_seed(claim)}"
     if claim.margin:
         shown += f", {_asked(claim)}"
     return f"{shown} (none if within ±{claim.interest:g})" if claim.interest else shown

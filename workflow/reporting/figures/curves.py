@@ -27,6 +27,8 @@ Curve = Mapping[float, float]
 """The values of one run, by the point (step or epoch) at which each was measured."""
 POINTS = 200
 """At most so many points of a single run are drawn."""
+APART = 0.05
+"""Of an axis: lines whose ends are closer than this cannot be named there."""
 MARKS = 6
 """At most so many marks tell a line from the others without its colour."""
 
@@ -47,8 +49,9 @@ def draw(
 
     Panels of one `label` have the same vertical axis, and panels of the same variants the same
     horizontal one. Names are written at the ends of lines, once in a row of panels that have the
-    same. Where only some of the panels' arrays exist at a scale, the others count as not run. A row
-    and a column of panels that were not run are left out.
+    same; if the lines end together there, in the first of these panels. Where only some of the
+    panels' arrays exist at a scale, the others count as not run. A row and a column of panels that
+    were not run are left out.
 
     Args:
         panels: one a pair of axes; `array` of a series is the `evaluator.array` of its values.
@@ -93,16 +96,33 @@ def draw(
             )
             axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
             axes.xaxis.set_minor_locator(NullLocator())
+        else:
+            axes.locator_params(axis="x", integer=True)
         _stretch(axes, low, high.get(panel.label) if isinstance(high, Mapping) else high)
         axes.set_xlabel(axis)
     _same_width(places, shown, doubling)
     _same_height(places, shown, labels, columns)
     for at, (axes, names) in enumerate(zip(places, ends, strict=True)):
         beside = ends[at + 1] if (at + 1) % columns and at + 1 < len(ends) else []
-        if median and {one[1] for one in names} != {one[1] for one in beside}:
-            name_ends(axes, names)
+        if median and _names(names) != _names(beside):
+            alike = [it for it in range(at - at % columns, at) if _names(ends[it]) == _names(names)]
+            if alike and _coincide(axes, names):
+                places[alike[0]].legend()
+            else:
+                name_ends(axes, names)
     footnote(figure, panels, _about(panels, median, bool(baseline)))
     return figure
+
+
+def _names(ends: Sequence[tuple[float, str, str]]) -> set[str]:
+    return {name for _, name, _ in ends}
+
+
+def _coincide(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> bool:
+    """Say whether lines end where no name could be beside its own."""
+    low, high = axes.get_ylim()
+    last = [end for end, _, _ in ends]
+    return len(last) > 1 and max(last) - min(last) < APART * (high - low)
 
 
 def _measured(panels: Sequence[Panel]) -> Sequence[Panel]:

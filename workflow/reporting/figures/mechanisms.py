@@ -1,6 +1,7 @@
 """All mechanisms by all tasks: differences from one of them, with their intervals."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
@@ -14,6 +15,8 @@ from workflow.reporting.statistics.intervals import LEVEL, Interval, interval, s
 
 ROOM = 1.6
 """How far an axis goes beyond the largest difference."""
+SEEN = 0.03
+"""Of half an axis: a smaller difference is drawn at 0, as far as an eye can tell."""
 
 
 def draw(panels: Sequence[Panel], baseline: str, measures: Mapping[str, ShownMeasure]) -> Figure:
@@ -31,7 +34,7 @@ def draw(panels: Sequence[Panel], baseline: str, measures: Mapping[str, ShownMea
     names = [name for name in _names(shown) if name != baseline]
     if not names:
         return nothing(panels)
-    look_of = looks([baseline, *names])
+    look_of, small = looks([baseline, *names]), []
     figure, places = grid(len(shown), len(shown), 0.24 * len(names) + 1.3, sharey=True)
     for axes, panel in zip(places, shown, strict=True):
         lines(axes, names)
@@ -50,17 +53,26 @@ def draw(panels: Sequence[Panel], baseline: str, measures: Mapping[str, ShownMea
         axes.xaxis.set_major_formatter("{x:g}")
         reach = ROOM * max((abs(mean) for mean, _ in found.values()), default=0) or 1
         axes.set_xlim(-reach, reach)
+        small += [
+            f"{name} {mean:+.2g} ({panel.label})"
+            for name, (mean, ends) in found.items()
+            if ends and not ends[0] <= 0 <= ends[1] and abs(mean) < SEEN * reach
+        ]
         for name, (_, ends) in found.items():
             for edge, arrow in ((-reach, "<"), (reach, ">")):
                 if ends and (ends[0] < edge if edge < 0 else ends[1] > edge):
                     look = {"color": look_of[name]["color"], "marker": arrow, "markersize": 4}
                     axes.plot([edge], [names.index(name)], **look, clip_on=False)
     about = f"Difference from {baseline} over the same seeds; right of 0 is better. Lines: 95 %"
-    footnote(
-        figure,
-        panels,
-        f"{about} intervals, an arrowhead where they leave the axis; full marks: without 0.",
-    )
+    about += " intervals, an arrowhead where they leave the axis; full marks: without 0; no line: "
+    about += "one pair, which decides nothing."
+    if small:
+        about += f" Full marks too close to 0 to be seen beside it: {', '.join(small)}."
+    lined = [
+        replace(panel, series=[one for one in panel.series if one.label in names])
+        for panel in panels
+    ]
+    footnote(figure, lined, about)
     return figure
 
 

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from workflow.reporting.figures.panels import Panel, Series, seeds
-from workflow.reporting.figures.style import MUTED, OTHERS, footnote, grid, nothing
+from workflow.reporting.figures.style import INK, MUTED, OTHERS, footnote, grid, nothing
+from workflow.reporting.statistics.intervals import exact
 from workflow.runtime.errors import ReportingError
 
 COLORS = (OTHERS[2][0], OTHERS[1][0], MUTED)
@@ -14,6 +15,8 @@ COLORS = (OTHERS[2][0], OTHERS[1][0], MUTED)
 
 def draw(panels: Sequence[Panel], axis: str, measures: Mapping[str, str]) -> Figure:
     """Draw of each series of the first panel the share of runs with each outcome, and its count.
+
+    One outcome alone has its exact 95 % interval, as few runs say less than many.
 
     Args:
         panels: one, whose series are the settings, from top to bottom.
@@ -35,6 +38,9 @@ def draw(panels: Sequence[Panel], axis: str, measures: Mapping[str, str]) -> Fig
             bars, [str(ones or "") for ones, _ in counts], label_type="center", color="w"
         )
         left = [start + width for start, width in zip(left, widths, strict=True)]
+    if len(measures) == 1:
+        for at, one in enumerate(counts):
+            axes.plot([100 * end for end in exact(*one)], [at + 0.25] * 2, color=INK)
     names = [f"{series.label} ({len(series.behind)} runs)" for series in drawn]
     axes.set_yticks(range(len(drawn)), names)
     axes.set_ylim(len(drawn) - 0.5, -0.5)
@@ -43,7 +49,8 @@ def draw(panels: Sequence[Panel], axis: str, measures: Mapping[str, str]) -> Fig
     axes.set_xlabel("runs (%); numbers: runs")
     axes.set_ylabel(axis)
     figure.legend(loc="outside upper center", ncols=len(measures))
-    footnote(figure, panels, f"{seeds(drawn)}.".capitalize())
+    about = " Lines: exact 95 % intervals (Clopper-Pearson)." if len(measures) == 1 else ""
+    footnote(figure, panels, f"{seeds(drawn)}.".capitalize() + about)
     return figure
 
 

@@ -47,7 +47,10 @@ def draw(
         axes.set_xticks(range(len(classes)), classes)
         axes.set_yticks(range(len(words)), words, fontsize=SMALL)
         axes.tick_params(length=0)
-    footnote(figure, panels, of_first(panels))
+    about = (
+        "Shades: an entry's share of its word's row, on one scale for all; numbers: the entries."
+    )
+    footnote(figure, panels, f"{about} {of_first(panels)}")
     return figure
 
 

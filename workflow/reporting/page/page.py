@@ -96,6 +96,7 @@ def render(
         style=inlined([*STYLES, TEMPLATES / "style.css"]),
         scripts=inlined(TEMPLATES / name for name in SCRIPTS),
         papers=papers,
+        example=next((it.example for paper in papers for it in paper["tables"] if it.example), ""),
         missing=[lacking for folder in folders for lacking in folder["missing"]],
         words=[Mark(word) for word in SIGNS],
         variants=page_runs.variants(runs, scale),

@@ -92,6 +92,17 @@ class ShownTable:
     identities: Collection[str]
     """Of all runs behind it."""
 
+    @property
+    def run(self) -> bool:
+        """Whether it shows anything of ours."""
+        return any(not row.quoted for row in self.rows)
+
+    @property
+    def example(self) -> str:
+        """The address of its first number that a training is behind; nothing without one."""
+        cells = (cell for row in self.rows for cell in row.cells if cell and cell.runs)
+        return next((cell.address for cell in cells), "")
+
 
 def shown(paper: str, definitions: Tables, name: str, table: LongForm) -> ShownTable:
     """Return what the page shows of a table."""
@@ -109,7 +120,7 @@ def shown(paper: str, definitions: Tables, name: str, table: LongForm) -> ShownT
         title=definition["title"],
         number=(number := number_of(definition["title"])),
         own=bool(number) or any(cell["expected"] for cell in cells),
-        caption=grid.caption,
+        caption=f"{grid.caption} {grid.caution}".strip(),
         source=definition["source"],
         labels=grid.labels,
         columns=grid.columns,

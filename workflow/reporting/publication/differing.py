@@ -1,12 +1,13 @@
 """The numbers of ours that differ from printed ones, each with its cause."""
 
+from itertools import groupby
 from pathlib import Path
 from typing import Any, cast
 
 import pandas as pd
 
-from workflow.reporting.cells import records
-from workflow.reporting.prose import shortened
+from workflow.reporting.cells import records, value_of
+from workflow.reporting.prose import shortened, thousands
 from workflow.reporting.publication.cell_settings import CellSettings
 from workflow.reporting.publication.counting import Comparison, comparisons, once
 from workflow.reporting.publication.places import page_of, title_of
@@ -23,17 +24,42 @@ def differing(folder: Path) -> pd.DataFrame:
 
 
 def numbers(folder: Path) -> list[dict[str, Any]]:
-    """Return what a scale's page shows of each number that differs."""
+    """Return what a scale's page shows of each number that differs, those furthest off first.
+
+    Numbers of one cause are together, and the first has it. Counts that nobody trains have no
+    tolerance; they come last.
+    """
+    shown = [_shown(number) for number in cast(list[Comparison], records(differing(folder)))]
+    furthest: dict[str, float] = {}
+    for one in shown:
+        furthest[one["why"]] = max(one["far"], furthest.get(one["why"], 0))
+    shown.sort(key=lambda one: (-furthest[one["why"]], one["why"], -one["far"]))
     return [
-        {
-            **number,
-            "title": title_of(number["path"]).partition(":")[0],
-            "page": page_of(number["path"]),
-            "why": shortened(number["because"] or "No cause is known.", WORDS)[0],
-            "ours": _ours(number["mean"], number["std"], number["expected"]),
-        }
-        for number in cast(list[Comparison], records(differing(folder)))
+        {**one, "why": "as above"} if at else one
+        for _, ones in groupby(shown, key=lambda one: one["why"])
+        for at, one in enumerate(ones)
     ]
+
+
+def _shown(number: Comparison) -> dict[str, Any]:
+    """Return what is shown of a number: how far it is off, in its unit and in tolerances."""
+    ours, printed = number["mean"], value_of(number["expected"])
+    apart, far = "", 0.0
+    if isinstance(ours, float) and isinstance(printed, float):
+        apart = f"{ours - printed:+.{len(number['expected'].partition('.')[2])}f}"
+        if number["trained"] and number["tolerance"]:
+            ends = number["between"] or [ours]
+            far = max(min(ends) - printed, printed - max(ends), 0) / number["tolerance"]
+    return {
+        **number,
+        "apart": thousands(apart),
+        "far": far,
+        "tolerances": "exact" if not number["trained"] else f"{far:.1f}" if far else "",
+        "title": title_of(number["path"]).partition(":")[0],
+        "page": page_of(number["path"]),
+        "why": shortened(number["because"] or "No cause is known.", WORDS)[0],
+        "ours": _ours(number["mean"], number["std"], number["expected"]),
+    }
 
 
 def _ours(mean: float | str | None, std: float | None, expected: str) -> str:

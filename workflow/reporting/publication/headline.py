@@ -108,7 +108,7 @@ def sentence(paper: Paper, key: str, judged: Iterable[JudgedClaim]) -> str:
     """Return what was found of a reference, while its claims are decided as that rests on.
 
     A verdict that does not stand after the correction for many tests bears out only a finding that
-    names it so.
+    names it so. `{<claim>}` in a finding is over how many pairs of trainings the claim is.
     """
     claims = [*judged]
     caveats = Caveats(claims, [])
@@ -119,12 +119,17 @@ def sentence(paper: Paper, key: str, judged: Iterable[JudgedClaim]) -> str:
         )
         for one in claims
     }
+    pairs = {one.id: _pairs(len(one.seeds)) for one in claims}
     return " ".join(
-        one["finding"].strip()
+        one["finding"].strip().format_map(pairs)
         for one in paper.claims.get("findings", [])
         if one["source"] == key
         and all(word in said.get(claim, ()) for claim, word in one["rests_on"].items())
     )
+
+
+def _pairs(count: int) -> str:
+    return "one pair" if count == 1 else f"{count} pairs"
 
 
 def _decided(claims: Sequence[JudgedClaim]) -> str:

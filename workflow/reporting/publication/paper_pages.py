@@ -9,7 +9,7 @@ from pathlib import Path
 from workflow.definitions.paper import Paper
 from workflow.definitions.references import Reference, key_of
 from workflow.files import SIDECARS, markdown_cell, read_sidecar
-from workflow.reporting.cells import read_table
+from workflow.reporting.cells import read_table, records
 from workflow.reporting.claims.caveats import Caveats
 from workflow.reporting.claims.judged import JudgedClaim, read_claims
 from workflow.reporting.claims.judging import CHECK
@@ -178,12 +178,13 @@ def _blocks(folder: Path, scale: str, paper: Paper) -> Iterator[tuple[str, Block
         grid = layout.grid(definitions_of(paper, table), name, table)
         run = bool(table.cells["mean"].notna().any())
         caption, more = _caption(grid.caption, base)
+        said = marks.counted(records(table.cells))
         tables[name] = (
             key_of(definition["source"]),
             Block(
                 name=name,
                 title=symbols(definition["title"]),
-                caption=caption,
+                caption=" ".join(filter(None, (said, caption, grid.caution * run))),
                 more=[one for one in (more, *(_said(note, base) for note in grid.notes)) if one],
                 identities=frozenset(table.about.get("runs", ())),
                 body=body(grid) if run else "",

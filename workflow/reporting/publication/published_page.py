@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from workflow.files import read_history
+from workflow.files import markdown_cell, read_history
 from workflow.planning.run_files import RunRecord
 from workflow.reporting.claims import history
 from workflow.reporting.claims.caveats import Caveats
@@ -55,6 +55,7 @@ def scale_page(
         differing=differing.numbers(folder),
         devices=of_two_devices(folder),
         symbols=symbols,
+        markdown_cell=markdown_cell,
         thousands=thousands,
         first_sentence=lambda text: shortened(text, 0),
         following=following.section(folder),

@@ -55,6 +55,8 @@ class CellMetric:
     metric: Metric
     measured: Sequence[EvaluatedRun]
     """The runs of the variant."""
+    most: int | None = None
+    """Of the runs, by seed, that the cell shows at most; all without it."""
 
     @cached_property
     def timed(self) -> Sequence[EvaluatedRun]:
@@ -71,7 +73,12 @@ class CellMetric:
         first = known[0].of_metric(self.metric) if known else None
         if first and isinstance(first.value, str):
             return known[:1]
-        return by_usual_device(self.timed, known)[0] if known else self.timed
+        return (by_usual_device(self.timed, known)[0] if known else self.timed)[: self.most]
+
+    @property
+    def statistic(self) -> str:
+        """What the cell shows of several runs."""
+        return self.metric.get("statistic", self.context.table.get("statistic", "mean"))
 
     @cached_property
     def data(self) -> str:

@@ -5,12 +5,17 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from workflow.reporting.cells import Cell, LongForm, OtherDevice, RunOrigin
+from workflow.reporting.cells import Cell, LongForm, OtherDevice, RunOrigin, records
+from workflow.reporting.measures import CPU
 
 NAMED = 8
 """So many rows with other numbers of runs are named; more are counted."""
-MARK = "† "
-"""At values of runs that diverged, and before the sentence about them."""
+MARK, ON_GPU = "† ", "‡"
+"""At values of runs that diverged, and before the sentence about them; at those of a GPU."""
+TWO_DEVICES = (
+    f"{ON_GPU} trained on a GPU, the rest of the column on a CPU. "
+    "Rows trained on a CPU and on a GPU must not be compared."
+)
 UNEQUAL = (
     "Rows over different seeds don't compare directly; the claims compare the seeds that both "
     "sides share."
@@ -101,6 +106,25 @@ def other_devices(cells: Iterable[Cell]) -> list[str]:
     return [f"No mean is over two devices, nor do rows of two compare. Other devices: {named}."]
 
 
+def on_gpu(table: LongForm) -> frozenset[tuple[str, str, str]]:
+    """Return row, column and metric of what was trained on a GPU in a column that has a CPU's too.
+
+    The rows of such a column must not be compared.
+    """
+    runs = table.about.get("runs", {})
+    devices: dict[tuple[str, str], dict[str, bool]] = {}
+    for cell in records(table.cells):
+        if cell["runs"]:
+            on = runs[cell["runs"][0]]["device"] != CPU
+            devices.setdefault((cell["column"], cell["metric"]), {})[cell["row"]] = on
+    return frozenset(
+        (row, *column)
+        for column, rows in devices.items()
+        for row, on in rows.items()
+        if on and not all(rows.values())
+    )
+
+
 def trained_on(runs: Mapping[str, RunOrigin]) -> str:
     """Say on what and in which precision the runs behind a table were trained."""
     kinds = Counter(
@@ -148,9 +172,9 @@ def runs_behind(cells: pd.DataFrame) -> str:
 
 
 def unequal(cells: pd.DataFrame) -> str:
-    """Warn where a column has means, or best runs, over different numbers of seeds."""
+    """Warn where a column has means over different numbers of seeds."""
     counted = _over_runs(cells)
-    counted["spreads"] = (counted["statistic"] == "max") | counted["std"].map(bool)
+    counted["spreads"] = counted["std"].map(bool)
     columns = counted.groupby(["column", "metric"], sort=False)
     differ = (columns["n"].nunique() > 1) & columns["spreads"].any()
     best = differ & columns["statistic"].agg(lambda its: "max" in {*its})
@@ -158,7 +182,7 @@ def unequal(cells: pd.DataFrame) -> str:
 
 
 def _over_runs(cells: pd.DataFrame) -> pd.DataFrame:
-    columns = ["row", "column", "metric", "statistic", "std", "n"]
+    columns = ["row", "column", "metric", "std", "n"]
     run = (cells["spread_over"] == "runs") & cells["n"].notna()
     return cells.loc[run, columns].astype({"n": int})
 

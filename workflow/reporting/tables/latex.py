@@ -40,6 +40,9 @@ MARKS = {
 }
 """Verdicts as superscripts of ours, with their meanings; where there is none, no mark is set."""
 
+BLANKS = "blank: not run here, or not in the paper; --: there is no such number"
+"""What stands below every table that has either, so that both mean the same everywhere."""
+
 _FORMER = re.compile(r" \(was .\)")
 
 
@@ -139,7 +142,8 @@ def latex(definitions: Tables, name: str, shown: Grid, table: LongForm, slide: b
     """Return the table as floats or slides, with what else is to be known of it in comments."""
     definition = definitions["tables"][name]
     title = _title(str(definition["title"]), str(definition["source"]))
-    caption, label = tex(f"{title}. {shown.caption}".strip()), rf"\label{{tab:{name}}}"
+    caption = tex(f"{title}. {shown.caption} {shown.caution}".strip())
+    label = rf"\label{{tab:{name}}}"
     titles = [rf"\caption{{{caption}{label}}}", rf"\caption{{{tex(title)}, continued.}}"]
     notes = [f"% {note}" for note in ("Notes:", *shown.notes)] if shown.notes else []
     if slide:
@@ -330,10 +334,11 @@ def _legend(shown: Grid, table: LongForm) -> str:
     said += ["no mark, or -: no verdict"] if known else []
     several = any(" " in _FORMER.sub("", text) for text in shown.texts["marks"])
     said += ["two marks: of both numbers, in their order"] if known and several else []
-    quoted = QUOTED in frozenset().union(*shown.texts["words"])
-    if quoted or NOT_RUN in {*shown.texts["ours"]}:
-        said.append("blank: not run" + ", or quoted by the paper" * quoted)
     texts = [*shown.texts["ours"], *shown.texts["paper"]]
-    said += ["--: no such number"] if MISSING in texts and not quoted else []
+    paper = shown.texts["paper"] == ""
+    some = paper.groupby(shown.texts["column"]).transform("all") != paper
+    quoted = QUOTED in frozenset().union(*shown.texts["words"])
+    blank = some.any() or quoted or bool({"", NOT_RUN} & {*shown.texts["ours"]})
+    said += [BLANKS] if blank or any(MISSING in text for text in texts) else []
     said += ["*: never exceeded in training"] if any(it.endswith("*") for it in texts) else []
     return f"{'; '.join(filter(None, said))}."

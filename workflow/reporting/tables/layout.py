@@ -1,12 +1,13 @@
 """A table in its paper's own layout: ours with its spread, the paper's beside it, the verdict."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from string import Formatter
 from typing import TypedDict, cast
 
+import numpy as np
 import pandas as pd
 
 from workflow.definitions.cells import cells, format_of, metrics_of, row_name
@@ -17,9 +18,12 @@ from workflow.reporting.statistics.aggregates import UNDEFINED
 from workflow.reporting.tables import marks
 from workflow.reporting.tables.footnotes import (
     MARK,
+    ON_GPU,
+    TWO_DEVICES,
     differing,
     failed,
     not_run,
+    on_gpu,
     other_devices,
     refused,
     runs_behind,
@@ -87,6 +91,8 @@ class Grid:
     they were trained."""
     caption: str
     """The paper's; not that of a table with other data."""
+    caution: str
+    """What a reader must know before rows are compared; shown with the table, never folded."""
     remarks: tuple[str, ...]
     """The notes of the table's definition, which hold for the data that it is about."""
 
@@ -96,6 +102,14 @@ class Grid:
         texts, width = cast(list[CellTexts], records(self.texts)), len(self.columns)
         for at, labels in enumerate(self.rows):
             yield labels, texts[at * width : (at + 1) * width]
+
+    @property
+    def ours(self) -> "Grid":
+        """The same without the rows that have no number of ours."""
+        of_row = self.texts["ours"].to_numpy().reshape(len(self.rows), len(self.columns))
+        kept = [any(text not in ("", NOT_RUN, MISSING) for text in row) for row in of_row]
+        rows = tuple(labels for labels, it in zip(self.rows, kept, strict=True) if it)
+        return replace(self, rows=rows, texts=self.texts[np.repeat(kept, len(self.columns))])
 
     @property
     def notes(self) -> list[str]:
@@ -123,7 +137,7 @@ def grid(definitions: Tables, name: str, table: LongForm) -> Grid:
         below.append(_formerly(table))
         below += [runs_behind(table.cells), unequal(table.cells), trained_on(table.about["runs"])]
     below += [*other_devices(given), *refused(given), *differing(given), *failed(given)]
-    other = by_row or by_column
+    other, gpu = by_row or by_column, on_gpu(table)
     return Grid(
         labels=tuple(definition["labels"]),
         columns=tuple(_label(it["label"], by_column) for it in definition["columns"]),
@@ -135,9 +149,10 @@ def grid(definitions: Tables, name: str, table: LongForm) -> Grid:
             )
             for row in rows
         ),
-        texts=_texts(definitions, name, given, rows),
+        texts=_texts(definitions, name, given, rows, gpu),
         below=tuple(filter(None, below)),
         caption=CAPTION if other else str(definition["caption"]),
+        caution=TWO_DEVICES if gpu else "",
         remarks=() if other else tuple(map(str, definition.get("notes", []))),
     )
 
@@ -149,9 +164,13 @@ def _label(label: object, data: Mapping[str, str], name: str | None = None) -> s
 
 
 def _texts(
-    definitions: Tables, name: str, given: Sequence[Cell], rows: Sequence[TableRow]
+    definitions: Tables,
+    name: str,
+    given: Sequence[Cell],
+    rows: Sequence[TableRow],
+    gpu: Collection[tuple[str, str, str]],
 ) -> pd.DataFrame:
-    """Return the texts of some rows, see `Grid.texts`."""
+    """Return the texts of some rows, see `Grid.texts`; `gpu` has what is marked, see `on_gpu`."""
     table, metrics = definitions["tables"][name], definitions["metrics"]
     here: dict[tuple[str, str, str], list[Cell]] = {}
     for cell in given:
@@ -164,13 +183,17 @@ def _texts(
         texts: CellTexts = {**EMPTY, "row": names[0], "column": names[1]}
         if (row["id"], column["id"]) in existing:
             behind = {metric: here[*names, metric] for metric in metrics_of(row, column)}
-            texts = _text(metrics, format_of(row, column), behind)
+            marked = {metric for metric in behind if (*names, metric) in gpu}
+            texts = _text(metrics, format_of(row, column), behind, marked)
         lines.append(texts)
     return pd.DataFrame(lines, columns=[*EMPTY], dtype=object)
 
 
 def _text(
-    metrics: Mapping[str, Metric], form: str, here: Mapping[str, Sequence[Cell]]
+    metrics: Mapping[str, Metric],
+    form: str,
+    here: Mapping[str, Sequence[Cell]],
+    gpu: Collection[str] = (),
 ) -> CellTexts:
     """Return the texts of one place: ours, the paper's, the verdicts."""
     first = {metric: cells[0] for metric, cells in here.items()}
@@ -181,6 +204,8 @@ def _text(
         ours = MISSING
     if any(cell["diverged"] for cell in first.values()):
         ours += f" {MARK}".rstrip()
+    if here.keys() & gpu:
+        ours += f" {ON_GPU}"
     if changes := [cell["difference"] for cell in first.values() if cell["difference"]]:
         ours += f" [Δ {', '.join(changes)}]"
     paper = _filled(form, lambda name, how: _printed(here[name], how)).replace(f" ({MISSING})", "")
@@ -204,7 +229,9 @@ def _text(
         "words": words,
         "metric": metrics[name]["label"],
         "numbers": [
-            _text(metrics, part, {it[1]: here[it[1]] for it in Formatter().parse(part) if it[1]})
+            _text(
+                metrics, part, {it[1]: here[it[1]] for it in Formatter().parse(part) if it[1]}, gpu
+            )
             for part in (parts(form) if len(here) > 1 else ())
             if part != form
         ],

@@ -61,6 +61,7 @@ def build(
         for row, column in needs.cells(context.table)
         for called, metric in needs.cell_metrics(paper.tables, row, column)
     ]
+    places = _best_of_equally_many(places)
     runs = {run.identity: run for place in places for run in place.behind}
     metrics = paper.tables["metrics"]
     about: TableAbout = {
@@ -85,10 +86,26 @@ def _measured(
     return [] if row.get("quoted") else measures.of(*needs.behind_cell(context.table, row, column))
 
 
+def _best_of_equally_many(places: Iterable[CellMetric]) -> list[CellMetric]:
+    """Return the places, the best runs of a column of as many runs each: of the first by seed.
+
+    The best of more runs is higher by chance alone.
+    """
+    places = list(places)
+    fewest: dict[str, int] = {}
+    for place in places:
+        if place.statistic == "max" and place.behind:
+            runs, column = len(place.behind), place.column["id"]
+            fewest[column] = min(runs, fewest.get(column, runs))
+    return [
+        replace(it, most=fewest.get(it.column["id"])) if it.statistic == "max" else it
+        for it in places
+    ]
+
+
 def _cells(place: CellMetric) -> list[Cell]:
     """Return a place's cells: one a printed number, and one more for the other spread."""
-    statistic = place.metric.get("statistic", place.context.table.get("statistic", "mean"))
-    ours, scalars = ours_of(place.metric, statistic, place.behind)
+    ours, scalars = ours_of(place.metric, place.statistic, place.behind)
     own, *other = _spreads(place, ours, scalars)
     ours, blind, unknown = _crossed(place, ours)
     behind, why = columns_of(place, ours), _hindrances(place, ours)
@@ -176,7 +193,7 @@ def _compared(
         notes.append(f"{before.word} until {former['until']}: {before.reason}")
     if place.behind:
         notes.append(f"seeds {', '.join(str(run.seed) for run in place.behind)}")
-    word = {"verdict": QUOTED if quoted else verdict.word}
+    word = {"verdict": QUOTED if quoted else verdict.word, "tolerance": verdict.tolerance}
     return {**word, **because, "formerly": before.word if changed else ""}, notes
 
 

@@ -35,7 +35,7 @@ def markdown(definitions: Tables, name: str, shown: Grid, scale: str) -> str:
     """Return the table as GitHub Markdown with its title, caption, legend and notes."""
     title = f"## {symbols(definitions['tables'][name]['title'])} (scale {scale})"
     notes = "\n".join(f"- {symbols(note)}" for note in shown.notes)
-    texts = (title, symbols(shown.caption), body(shown), _legend(shown), notes)
+    texts = (title, symbols(shown.caption), shown.caution, body(shown), _legend(shown), notes)
     return "\n\n".join(filter(None, texts))
 
 

@@ -1,6 +1,9 @@
 """Verdicts as marks, which take less room than words."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
+
+from workflow.reporting.cells import Cell
 
 MARKS = {
     "reproduced": "✓",
@@ -20,6 +23,10 @@ ABOUT = {
 """What a mark means where its words alone do not say it."""
 
 
+NAMES = {"≈": "within tolerance", "–": "without a verdict"}
+"""What numbers with a mark are, where several words have it."""
+
+
 def of(judged: Mapping[str, Mapping[str, str]]) -> str:
     """Return the marks of a cell: one where all are equal, else one a number, in their order.
 
@@ -31,6 +38,16 @@ def of(judged: Mapping[str, Mapping[str, str]]) -> str:
         if by_source
     ]
     return marks[0] if len(set(marks)) == 1 else " ".join(marks)
+
+
+def counted(cells: Iterable[Cell]) -> str:
+    """Say of a table how many numbers beside printed ones have which verdict, the best first."""
+    words = [cell["verdict"] for cell in cells if cell["expected"] and cell["verdict"] in MARKS]
+    by_mark = Counter(NAMES.get(MARKS[word], word) for word in sorted(words, key=[*MARKS].index))
+    each = ", ".join(f"{count} {name}" for name, count in by_mark.items())
+    return (
+        f"{len(words)} number{'s' * (len(words) > 1)} beside the paper's: {each}." if words else ""
+    )
 
 
 def _mark(verdict: str) -> str:

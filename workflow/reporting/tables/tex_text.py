@@ -18,6 +18,7 @@ _SIGNS = {
     "−": "$-$",
     "τ": r"$\tau$",
     "†": r"\textdagger{}",
+    "‡": r"\textdaggerdbl{}",
     "λ": r"$\lambda$",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
