@@ -38,10 +38,7 @@ def test_rows_over_different_seeds_are_told(
         for n, std, statistic in cells
     ]
     other = record(column="y", spread_over="runs", n=9, std=1.0, statistic="mean")
-    said = unequal(frame([other, *column]))
-    assert bool(said) == warned
-    best = any(statistic == "max" for _, _, statistic in cells)
-    assert said.endswith("The best of more runs is higher by chance alone.") == best
+    assert bool(unequal(frame([other, *column]))) == warned
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ UNEQUAL = (
     "Rows over different seeds don't compare directly; the claims compare the seeds that both "
     "sides share."
 )
-BEST_OF_MORE = " The best of more runs is higher by chance alone."
 
 
 def not_run(rows: Iterable[tuple[str, str]]) -> str:
@@ -177,8 +176,7 @@ def unequal(cells: pd.DataFrame) -> str:
     counted["spreads"] = counted["std"].map(bool)
     columns = counted.groupby(["column", "metric"], sort=False)
     differ = (columns["n"].nunique() > 1) & columns["spreads"].any()
-    best = differ & columns["statistic"].agg(lambda its: "max" in {*its})
-    return f"{UNEQUAL}{BEST_OF_MORE * bool(best.any())}" if differ.any() else ""
+    return UNEQUAL if differ.any() else ""
 
 
 def _over_runs(cells: pd.DataFrame) -> pd.DataFrame:
