@@ -24,7 +24,7 @@ ABOUT = {
     "not run": "mostly, the data is not here",
 }
 """What verdicts mean whose words do not say it."""
-ELSEWHERE = " *Elsewhere*: on smaller or other data than the paper's, or on another task."
+ELSEWHERE = " *Elsewhere*: on smaller or other data, or another task."
 THERE = "on other data or another task"
 SAID = {
     "holds": ("holds", "hold"),

@@ -45,7 +45,7 @@ def _toys(claims: Iterable[JudgedClaim]) -> str:
     """Say how many of the papers' claims that hold are about generated tasks."""
     toys = {path.stem for path in (ROOT / "workflow/datasets/generated").glob("*.py")}
     data = {one.name: one.definition["data"] for one in load_experiments(PAPERS).values()}
-    held = [one for one in claims if one.verdict == "holds" and not one.check]
+    held = [one for one in claims if one.outcome == "holds" and not one.check]
     names = [{Path(path.partition("#")[0]).stem for path in one.measures} for one in held]
     few = sum(any(data.get(name, {}).get("dataset") in toys for name in its) for its in names)
     return f"Of the {len(held)} that hold, {few} are about generated toy tasks." if few else ""
