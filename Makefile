@@ -70,7 +70,7 @@ mirror = $(call given,MIRROR,--mirror)
 overlay = $(call given,OVERLAY,--configfile)
 SACCADE := $(VENV)/bin/python -m workflow
 
-.PHONY: help demo plan run mirror bundle merge so-far explore site use equivalent check reproduce test quick style lint unit dry-runs offline proofs crates slurm bench publish verify mend forget gc clean
+.PHONY: help demo plan run mirror bundle merge so-far explore site use equivalent check reproduce test quick style lint unit planted dry-runs offline proofs crates slurm bench publish verify mend forget gc clean
 
 ##@ Start
 
@@ -134,7 +134,7 @@ test: $(TEST_READY)  ## Run everything that CI runs, and say how long each part 
 	said=$$(mktemp); $(MAKE) --no-print-directory slurm > $$said 2>&1 & slurm=$$!; \
 	trap 'kill $$slurm 2> /dev/null || true; rm -f $$said' EXIT; \
 	$(MAKE) --no-print-directory --jobs 2 --output-sync=target \
-		timed-unit timed-offline timed-lint timed-dry-runs timed-crates timed-proofs; \
+		timed-unit timed-planted timed-offline timed-lint timed-dry-runs timed-crates timed-proofs; \
 	wait $$slurm || { cat $$said; exit 1; }; cat $$said; echo "All checks passed."
 
 timed-%:
@@ -160,7 +160,10 @@ quick: style  ## Run before a commit (three minutes): style, types, and the quic
 		tests/reporting/statistics
 
 unit: $(TEST_READY)  ## Run the test suite, and tell the lines that it has not run
-	$(VENV)/bin/python -m pytest tests tests/laboratory -n auto --dist worksteal -p tests.lines --durations 15
+	$(VENV)/bin/python -m pytest tests -n auto --dist worksteal -p tests.lines --durations 15
+
+planted: $(TEST_READY)  ## Plant faults, one at a time, and see that a test catches each
+	$(VENV)/bin/python -m pytest tests/laboratory -q -n auto --dist worksteal
 
 dry-runs: $(READY)  ## Plan every scale without running anything
 	@for scale in demo lite paper; do for profile in profiles/default slurm; do \

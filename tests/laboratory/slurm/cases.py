@@ -373,7 +373,7 @@ UNFENCED = (
 
 PLANTS: dict[str, Plant] = {
     "demo": ("workflow/rules/measure.smk", 'gpu=resource("gpu", most=1)', "gpu=0"),
-    "deadline": ("workflow/scripts/train.py", "- margin(given.time_limit)", "+ 600"),
+    "deadline": ("workflow/scripts/train.py", "- margin(args.time_limit)", "+ 600"),
     "time_limit": ("workflow/scripts/train.py", "setattr(checkpointer, wish, True)", "None"),
     "requeue": (
         "workflow/runtime/disk_checkpointer.py",
