@@ -51,9 +51,9 @@ class JobBatch:
             return self.targets.claims(self.paper)
         return self.targets.outputs(self.paper, FOLDERS[item.kind], item.name)
 
-    def all_files(self, wildcards: object = None) -> list[str]:
-        """Return the files of all items; they do not tell of which settings they are."""
-        return [file for item in self.items for file in self.files(item)]
+    def first_file(self, wildcards: object = None) -> str:
+        """Return a file of the job; it does not tell of which settings it is."""
+        return self.files(self.items[0])[0]
 
     def measures(self, wildcards: object = None) -> list[str]:
         """Return the measures of the runs."""

@@ -89,27 +89,34 @@ class Inputs:
             "twin": self.targets.run_files([twin] if twin else []),
         }
 
-    def outdated_run(self, wildcards: Wildcards) -> list[str]:
-        """Return the spec of a run that was made of another draft than the plan's."""
-        run = self.run(wildcards)
-        file, draft = Path(self._folder(run), "spec.json"), self.plan.draft(run)
-        spec = _read(file)
+    def spec(self, wildcards: Wildcards) -> str:
+        """Return the file of a run's spec."""
+        return f"{self._folder(self.run(wildcards))}/spec.json"
+
+    def other_draft(self, wildcards: Wildcards) -> bool:
+        """Return whether a run was made of another draft than the plan's."""
+        spec = _read(self.spec(wildcards))
         contents, parents = spec.get("data", {}).get("digest", ""), spec.get("parents", {})
-        planned = complete(draft, contents, parents)
+        planned = complete(self.plan.draft(self.run(wildcards)), contents, parents)
         written = {name: spec.get(name) for name in planned}
-        return [str(file)] if spec and canonical(written) != canonical(planned) else []
+        return bool(spec) and canonical(written) != canonical(planned)
 
-    def outdated_measures(self, wildcards: Wildcards) -> list[str]:
-        """Return the measures of a run that other evaluators took."""
-        run = self.run(wildcards)
-        file = f"{self.plan.folder}/measures/{run.key}.json"
-        return _asked_else(file, file, self.plan.evaluators(run))
+    def measures(self, wildcards: Wildcards) -> str:
+        """Return the file of a run's measures."""
+        return f"{self.plan.folder}/measures/{self.run(wildcards).key}.json"
 
-    def outdated_record(self, wildcards: Wildcards) -> list[str]:
-        """Return the record of a run that another recorder made."""
-        run = self.run(wildcards)
-        record = f"{self.plan.folder}/records/{run.key}"
-        return _asked_else(f"{record}.npz", f"{record}.json", self.plan.recorder(run))
+    def other_evaluators(self, wildcards: Wildcards) -> bool:
+        """Return whether other evaluators than the plan's measured a run."""
+        nodes = self.plan.evaluators(self.run(wildcards))
+        return _asked_else(self.measures(wildcards), nodes)
+
+    def record(self, wildcards: Wildcards) -> str:
+        """Return the file that tells of a run's record."""
+        return f"{self.plan.folder}/records/{self.run(wildcards).key}.json"
+
+    def other_recorder(self, wildcards: Wildcards) -> bool:
+        """Return whether another recorder than the plan's recorded a run."""
+        return _asked_else(self.record(wildcards), self.plan.recorder(self.run(wildcards)))
 
     def encoded(self, wildcards: Wildcards) -> str:
         """Return the folder of a run's data."""
@@ -262,7 +269,7 @@ class Inputs:
         ]
 
 
-def _read(file: str | Path) -> WrittenSpec:
+def _read(file: str) -> WrittenSpec:
     """Return what a job wrote, nothing where there is no such file or it is damaged."""
     try:
         return cast(WrittenSpec, dict(json.loads(Path(file).read_bytes())))
@@ -270,10 +277,10 @@ def _read(file: str | Path) -> WrittenSpec:
         return {}
 
 
-def _asked_else(file: str, record: str, nodes: object) -> list[str]:
-    """Return a file when its record was asked for by other nodes."""
+def _asked_else(file: str, nodes: object) -> bool:
+    """Return whether what a file says was asked for by other nodes."""
     planned = asked(nodes)
-    return [file] if _read(record).get("asked", planned) != planned else []
+    return _read(file).get("asked", planned) != planned
 
 
 def _any(expressions: Iterable[str]) -> str:

@@ -94,19 +94,20 @@ def sentence(function):
     return ask
 
 
-def compared(function, outdated):
+def compared(function, file, outdated=lambda wildcards: True):
     """Make a job's output again when it is outdated and was not made from this working folder.
 
-    Of what was made here Snakemake itself notices that parameters changed.
+    Of what was made here Snakemake itself notices that parameters changed; its `file` is not read.
     """
 
     @signed
     def ask(wildcards):
         with exit_on_user_error():
             if RerunTrigger.PARAMS in workflow.rerun_triggers:
-                files = [IOFile(file) for file in outdated(wildcards) if os.path.exists(file)]
-                foreign = [file for file in files if not workflow.persistence.metadata(file)]
-                workflow.dag.forcefiles.update(foreign)
+                made = IOFile(file(wildcards))
+                foreign = os.path.exists(made) and not workflow.persistence.metadata(made)
+                if foreign and outdated(wildcards):
+                    workflow.dag.forcefiles.add(made)
             return function(wildcards)
 
     return ask

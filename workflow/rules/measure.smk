@@ -3,7 +3,7 @@
 
 rule measure:
     input:
-        unpack(compared(INPUTS.of_measure, INPUTS.outdated_measures)),
+        unpack(compared(INPUTS.of_measure, INPUTS.measures, INPUTS.other_evaluators)),
         spec=f"{RUN}/spec.json",
         weights=f"{RUN}/weights.safetensors",
         history=f"{RUN}/history.jsonl",

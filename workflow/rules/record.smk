@@ -3,7 +3,7 @@
 
 rule record:
     input:
-        data=compared(INPUTS.encoded, INPUTS.outdated_record),
+        data=compared(INPUTS.encoded, INPUTS.record, INPUTS.other_recorder),
         spec=f"{RUN}/spec.json",
         weights=f"{RUN}/weights.safetensors",
         run=f"{RUN}/run.json",

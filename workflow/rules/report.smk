@@ -10,7 +10,7 @@ for batch in BATCHES:
         name:
             batch.rule
         input:
-            measures=compared(batch.measures, batch.all_files),
+            measures=compared(batch.measures, batch.first_file),
             runs=sentence(batch.run_files),
             encoded=sentence(batch.encoded),
             expected=sentence(batch.expected),

@@ -8,7 +8,7 @@ RUN_NAME = "{experiment}/{variant}/seed-{seed}"
 
 rule train:
     input:
-        unpack(compared(INPUTS.of_train, INPUTS.outdated_run)),
+        unpack(compared(INPUTS.of_train, INPUTS.spec, INPUTS.other_draft)),
     output:
         spec=f"{RUN}/spec.json",
         weights=f"{RUN}/weights.safetensors",
