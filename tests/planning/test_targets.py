@@ -208,7 +208,12 @@ def test_the_explorer_waits_for_recordings_that_the_scale_makes(project):
     assert measures == ["out/demo/measures/one/small/seed-0.json"]
     recorded["toy"]["models"] = ["smal"]
     project.write("workflow/papers/paper/explorer.yaml", yaml.safe_dump(said))
-    with pytest.raises(InputError, match=r'explorer\.yaml: unknown variant of one "smal".*"small"'):
+    unknown = r'explorer\.yaml: unknown variant of one "smal".*"small"'
+    with pytest.raises(InputError, match=unknown):
+        targets(project)
+    said = {"tasks": tasks, "weights": {"one": ["smal"]}}
+    project.write("workflow/papers/paper/explorer.yaml", yaml.safe_dump(said))
+    with pytest.raises(InputError, match=unknown):
         targets(project)
 
 

@@ -7,7 +7,9 @@ import argparse
 from pathlib import Path
 
 from workflow import PUBLISHED
-from workflow.planning.plan import Plan
+from workflow.definitions.explorer import explorer_runs
+from workflow.definitions.paper import Paper
+from workflow.planning.plan import Plan, named
 from workflow.reporting.explorer.shown import ExplorerRun
 from workflow.reporting.measures import EvaluatedRun
 from workflow.reporting.page.page import write_page
@@ -57,7 +59,9 @@ def published_models(
     """
     folder = PUBLISHED / plan.scale
     results = with_staleness(published(folder), planned(plan))
-    runs = published_runs(folder, results)
+    tasks = [task for paper in Paper.all() for task in paper.items("explorer").values()]
+    shown = {pair for task in tasks for pair in explorer_runs(task)}
+    runs = [run for run in published_runs(folder, results) if named(run.key)[:2] in shown]
     if not runs:
         raise ReportingError(f"{folder}: no weights are published that count today.")
     data = Path(plan.results) / "data"

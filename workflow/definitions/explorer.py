@@ -81,6 +81,8 @@ class Explorer(TypedDict):
     """by name"""
     recorded: NotRequired[Annotated[dict[Name, Recording], Field(default={})]]
     """by name"""
+    weights: NotRequired[Annotated[dict[Name, Models], Field(default={})]]
+    """by experiment, variants that do not run in the page, whose weights are published too"""
 
 
 def models_at(task: Task, scale: str) -> Models:
@@ -102,6 +104,12 @@ def recorded_runs(explorer: Explorer) -> Runs:
     """Return the (experiment, variant) pairs behind recordings."""
     recordings = explorer.get("recorded", {}).values()
     return [(one["experiment"], model) for one in recordings for model in one["models"]]
+
+
+def runs_of_weights(explorer: Explorer) -> Runs:
+    """Return the (experiment, variant) pairs whose weights are published beside those of tasks."""
+    further = explorer.get("weights", {})
+    return [(experiment, model) for experiment, models in further.items() for model in models]
 
 
 def check_explorer(explorer: Explorer, where: str) -> None:

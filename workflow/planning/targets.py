@@ -6,7 +6,7 @@ from functools import cached_property, partial
 from typing import NoReturn
 
 from workflow.datasets.kinds.recipe import Recipe
-from workflow.definitions.explorer import recorded_runs
+from workflow.definitions.explorer import recorded_runs, runs_of_weights
 from workflow.definitions.names import require_known
 from workflow.planning.corpora import DescribedCorpus
 from workflow.planning.identity import data_folder
@@ -202,6 +202,7 @@ class Targets:
         """
         needed = [("claims", paper.pairs("claims", ""))]
         needed += [("explorer", recorded_runs(paper.explorer))]
+        needed += [("explorer", runs_of_weights(paper.explorer))]
         kinds = ("figures", "tables", "explorer")
         needed += [(kind, paper.pairs(kind, name)) for kind in kinds for name in paper.items(kind)]
         for kind, pairs in needed:

@@ -198,11 +198,15 @@ def test_weights_of_another_model_and_data_of_another_run_are_named(tiny):
 
 
 def test_what_has_no_data_is_left_out_and_named(tiny, monkeypatch, capsys):
-    """Without a network: the page has what is there; where nothing is, one sentence says so."""
+    """Without a network: the page has what is there; where nothing is, one sentence says so.
+
+    Nothing is fetched for a model that the page does not run.
+    """
     labelled(tiny)
     tiny.run("here", CLASSIFIER)
+    tiny.run("beside", CLASSIFIER, recipe="c" * 12)
     tiny.run("gone", CLASSIFIER, recipe="b" * 12)
-    runs = [ExplorerRun.of(tiny.file(name)) for name in ("here", "gone")]
+    runs = [ExplorerRun.of(tiny.file(name)) for name in ("here", "gone", "beside")]
     plan = SimpleNamespace(folder=tiny.root / "demo", results=tiny.root, scale="demo")
     asked = []
     monkeypatch.setattr(explore.arguments, "plan_of", lambda args: plan)
@@ -213,6 +217,8 @@ def test_what_has_no_data_is_left_out_and_named(tiny, monkeypatch, capsys):
     monkeypatch.setattr(explore, "published_runs", lambda *_: runs)
     both = task("class", "here", "gone", classes=["no", "yes"])
     monkeypatch.setattr(explorer, "tasks_of", lambda papers: both)
+    paper = SimpleNamespace(items=lambda kind: both)
+    monkeypatch.setattr(explore, "Paper", SimpleNamespace(all=lambda: [paper]))
     args = SimpleNamespace(configfile=[])
     explore.of_published(args)
     said = capsys.readouterr().out.splitlines()

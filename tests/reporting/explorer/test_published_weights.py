@@ -65,7 +65,7 @@ class Publication:
 @pytest.fixture
 def publication(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Publication:
     """Return where nothing is published yet."""
-    paper = SimpleNamespace(explorer={"tasks": TASKS})
+    paper = SimpleNamespace(explorer={"tasks": TASKS, "weights": {"tiny": ["beside"]}})
     monkeypatch.setattr(weights.Paper, "all", lambda mechanisms: [paper])
     return Publication(tmp_path)
 
@@ -131,6 +131,17 @@ def test_the_lowest_seed_that_counts_is_published(publication):
     assert publication.publish(publication.results(0, 2, 10)) == {"tiny/soft/seed-2": "soft-2"}
     assert weights.published_runs(publication.folder, publication.results(2, stale="old")) == []
     assert publication.publish(publication.results(2, stale="of other code")) == {}
+
+
+def test_weights_of_models_that_the_page_does_not_run_are_published_whole(publication):
+    model = publication.tiny.run("beside", CLASSIFIER)
+    assert publication.publish(publication.results(0, variant="beside")) == {
+        "tiny/beside/seed-0": "beside-0"
+    }
+    found = load_file(publication.folder / "weights/tiny.safetensors")
+    assert {name: len(it) for name, it in found.items()} == {
+        f"beside/seed-0/{name}": len(it) for name, it in model.state_dict().items()
+    }
 
 
 def test_weights_of_a_scale_have_a_limit(publication, monkeypatch):

@@ -1,4 +1,4 @@
-"""Weights of the explorer's models, published so that its page can be made without training.
+"""Weights of models, published so that they can be used and evaluated without training.
 
 A file an experiment, `weights/<experiment>.safetensors`: the tensors of each run are named
 `<variant>/seed-<n>/<name in the model>`, and the metadata has which training it is of.
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from safetensors import safe_open
 from safetensors.numpy import load_file, save
 
-from workflow.definitions.explorer import Task, models_at
+from workflow.definitions.explorer import models_at, runs_of_weights
 from workflow.definitions.paper import Paper
 from workflow.planning.plan import Plan, named
 from workflow.reporting.explorer.shown import Arrays, ExplorerRun
@@ -23,7 +23,7 @@ from workflow.runtime.errors import ReportingError
 FOLDER = "weights"
 TRAININGS = "trainings"
 """In the metadata: JSON, from `<variant>/seed-<n>` to identity and end of the training."""
-LIMIT = 10_000_000
+LIMIT = 40_000_000
 """Most bytes of all weights of a scale."""
 
 
@@ -66,10 +66,10 @@ def published_runs(folder: Path, results: Mapping[str, RunResult]) -> list[Explo
 
 
 def write_weights(plan: Plan, folder: Path, aside: Path, results: Mapping[str, RunResult]) -> None:
-    """Write the weights of each model that the explorer shows at a scale, of its lowest seed.
+    """Write the weights of each model that `explorer.yaml` names, of its lowest seed.
 
-    Those of a published training that is here are written, rounded as the page has them; others are
-    kept as they were published, while the published run is the same.
+    Those of a published training that is here are written, rounded and of the words that the page
+    knows; others are kept as they were published, while the published run is the same.
 
     Args:
         plan: with the scale, and where its results are.
@@ -83,12 +83,12 @@ def write_weights(plan: Plan, folder: Path, aside: Path, results: Mapping[str, R
     """
     before, made = published_weights(folder), dict[str, dict[str, Arrays]]()
     trainings: dict[str, dict[str, Training]] = {}
-    for task, keys in _models(plan, results):
+    for keys, words in _models(plan, results):
         for key in keys:
             experiment, _, line = key.partition("/")
             training = Training(results[key].identity, results[key].run["finished"])
             if (run := _here(plan, key, training)) is not None:
-                arrays = _rounded(run, task, Path(plan.results) / "data")
+                arrays = _rounded(run, words, Path(plan.results) / "data")
             elif key in before and before[key].is_of(results[key]):
                 arrays, training = _kept(weights_of(folder, experiment), line), before[key]
             else:
@@ -118,14 +118,19 @@ def _kept(file: Path, line: str) -> Arrays:
     }
 
 
-def _models(plan: Plan, results: Mapping[str, RunResult]) -> Iterator[tuple[Task, list[str]]]:
-    """Yield task and the published runs that count of each model, lowest seed first."""
+def _models(
+    plan: Plan, results: Mapping[str, RunResult]
+) -> Iterator[tuple[list[str], int | None]]:
+    """Yield the published runs that count of each model, lowest seed first, and its words."""
     keys = sorted((key for key, it in results.items() if not it.stale), key=lambda key: named(key))
     for paper in Paper.all(plan.mechanisms):
-        for task in paper.explorer["tasks"].values():
-            for model in models_at(task, plan.config["scale"]):
-                mine = (task["experiment"], model)
-                yield task, [key for key in keys if named(key)[:2] == mine]
+        words = {
+            (task["experiment"], model): task.get("words")
+            for task in paper.explorer["tasks"].values()
+            for model in models_at(task, plan.config["scale"])
+        }
+        for pair in dict.fromkeys([*words, *runs_of_weights(paper.explorer)]):
+            yield [key for key in keys if named(key)[:2] == pair], words.get(pair)
 
 
 def _here(plan: Plan, key: str, training: Training) -> ExplorerRun | None:
@@ -139,12 +144,11 @@ def _here(plan: Plan, key: str, training: Training) -> ExplorerRun | None:
     return run if same == training and there.is_file() else None
 
 
-def _rounded(run: ExplorerRun, task: Task, data: Path) -> Arrays:
-    """Return the weights of a run as the page has them, by their names in the model."""
+def _rounded(run: ExplorerRun, words: int | None, data: Path) -> Arrays:
+    """Return the weights of a run by their names in the model: of all words, or of so many."""
     # What computes is slow to import; only what has weights to read waits for it.
     from workflow.reporting.explorer.data import corpus_of
     from workflow.reporting.explorer.rounded_weights import read_weights
     from workflow.reporting.explorer.words import Words
 
-    words = Words.of(corpus_of(run, data), task.get("words"))
-    return read_weights(run, words).rounded
+    return read_weights(run, Words.of(corpus_of(run, data), words)).rounded
