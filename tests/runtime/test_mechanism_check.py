@@ -57,6 +57,7 @@ NORMALIZERS = [
     part("normalizers.threshold_differential:ThresholdDifferential", head_width=4),
     part("normalizers.threshold_relative:ThresholdRelative", width=16, heads=4),
     part("normalizers.lightning_indexer:LightningIndexer", width=16, k=3),
+    part("normalizers.edge_gates:EdgeGates"),
 ]
 CONTEXT = "architectures.context_transformer:ContextTransformer"
 STATES = "architectures.state_transformer:StateTransformer"
