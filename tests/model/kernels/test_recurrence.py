@@ -195,9 +195,7 @@ def test_gradients_are_those_of_finite_differences(seed, length, batch, symbols)
 
     def read(table: Tensor, h0: Tensor, c0: Tensor, *parameters: Tensor) -> Read:
         states, last = torch.func.functional_call(
-            case.layer,
-            dict(zip(names, parameters, strict=True)),
-            (case.tokens, table, (h0, c0)),
+            case.layer, dict(zip(names, parameters, strict=True)), (case.tokens, table, (h0, c0))
         )
         return states, *last
 
