@@ -30,8 +30,8 @@ from workflow.definitions.experiments import Training
 from workflow.planning.built import parameters
 from workflow.planning.identity import Draft, canonical, complete, data_folder, paths
 from workflow.planning.plan import Plan, Run
+from workflow.planning.resources import Resources
 from workflow.planning.run_files import RunRecord
-from workflow.planning.settings import Resources
 from workflow.runtime.errors import InputError
 from workflow.runtime.integrity import Damaged, read_verified
 from workflow.runtime.json_lines import whole_lines
