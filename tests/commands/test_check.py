@@ -91,10 +91,7 @@ def publication(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     ("finished", "origin"), [("2026-11-01", check.OF_IT), (None, check.OF_ANOTHER)]
 )
 def test_each_number_is_beside_the_published_one(
-    publication: Publication,
-    finished: str | None,
-    origin: str,
-    capsys: pytest.CaptureFixture[str],
+    publication: Publication, finished: str | None, origin: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     publication.weights(finished)
     publication.check()

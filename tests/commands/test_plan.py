@@ -8,7 +8,8 @@ from tests.planning.conftest import CONFIG
 from workflow.__main__ import main
 from workflow.commands import plan as command
 from workflow.commands.plan import elsewhere, table, total
-from workflow.planning.cost import Cost, Estimate
+from workflow.planning.cost import Cost
+from workflow.planning.estimator import Estimate
 from workflow.planning.plan import Plan
 from workflow.reporting.publication.results import published
 

@@ -23,12 +23,7 @@ from workflow.datasets.io.dataset_files import read_records
 from workflow.datasets.io.left_out import Dropped, read_left_out
 from workflow.datasets.kinds import feature_files
 from workflow.datasets.kinds.captioned_images import FEATURES, Captioned
-from workflow.datasets.kinds.image_features import (
-    find,
-    open_features,
-    write_features,
-    write_index,
-)
+from workflow.datasets.kinds.image_features import find, open_features, write_features, write_index
 from workflow.datasets.kinds.recipe import load
 from workflow.runtime.errors import DataError
 

@@ -85,14 +85,6 @@ def test_wrong_bytes_and_repeated_reviews_are_counted(take):
     assert statistics["duplicates"] == {"train": 1, "dev": 2, "test": 2}
 
 
-def test_an_empty_review_is_left_out_and_counted(take):
-    whole = take({"dataset": "imdb"}, {ARCHIVE: tar(reviews())}, "whole")
-    odd = tar({**reviews(), "aclImdb/test/neg/999_2.txt": b" \n"})
-    manifest = take({"dataset": "imdb"}, {ARCHIVE: odd})
-    assert manifest["digest"] == whole["digest"]
-    assert manifest["statistics"]["dropped"] == {**whole["statistics"]["dropped"], "empty": 1}
-
-
 @pytest.mark.parametrize(
     ("archive", "sentence"),
     [

@@ -67,8 +67,3 @@ def test_an_empty_review_and_half_a_character_cost_no_other_review(take, tmp_pat
     assert statistics["dropped"] == {"3 stars": 10, "empty": 1, "an empty line": 1}
     assert statistics["replaced_bytes"] == 1
     assert ("half whole é", 1) in labelled(tmp_path / "data", "train", "dev")
-
-
-def test_wrong_bytes_are_counted(take):
-    content = write(lines())[FILE].replace(b"number 7", b"number \xff", 1)
-    assert take({"dataset": "yelp"}, {FILE: content})["statistics"]["replaced_bytes"] == 1

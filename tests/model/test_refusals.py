@@ -75,10 +75,7 @@ CASES = [
         lambda: make_roles("softmax", source_vocabulary_size=3, tie="decoder"),
         "more than the vocabulary's 3 words",
     ),
-    (
-        lambda: make_roles("convolution", max_length=2),
-        "width 3 is wider than the longest sentence",
-    ),
+    (lambda: make_roles("convolution", max_length=2), "width 3 is wider than the longest sentence"),
     (lambda: RoleTranslation(temperature=5, lowest=0), COOLING),
     (lambda: RoleTranslation(temperature=1, lowest=2), COOLING),
     (lambda: RoleTranslation(temperature=5, decay=1.1), COOLING),

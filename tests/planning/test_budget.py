@@ -6,7 +6,8 @@ import pytest
 
 from tests.planning.conftest import CONFIG
 from workflow.planning.budget import check_budget, save_plan, too_large, too_long
-from workflow.planning.cost import Cost, Estimate, Estimator, Job, by_experiment, uses_gpu
+from workflow.planning.cost import Cost, Job, by_experiment
+from workflow.planning.estimator import Estimate, Estimator, uses_gpu
 from workflow.planning.plan import Plan
 from workflow.runtime.errors import InputError
 from workflow.runtime.integrity import read_verified
@@ -47,11 +48,7 @@ def test_jobs_are_gathered_by_experiment_the_dearest_first(tmp_path):
     estimator = ByExperiment(made(tmp_path), stack_language=1, permutation_copying=5)
     found = by_experiment(JOBS, estimator)
     named = [(name, one.jobs, one.hours, one.disk) for name, one in found.items()]
-    assert named == [
-        ("permutation_copying", 1, 10, 3),
-        ("stack_language", 3, 4, 6),
-        ("", 1, 0, 0),
-    ]
+    assert named == [("permutation_copying", 1, 10, 3), ("stack_language", 3, 4, 6), ("", 1, 0, 0)]
     assert list(found["stack_language"].runs) == [
         f"stack_language/uniform_soft/seed-{seed}" for seed in (0, 1)
     ]

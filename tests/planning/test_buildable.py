@@ -10,7 +10,7 @@ from torch import nn
 from tests.planning.conftest import CONFIG
 from workflow.planning.budget import check_built
 from workflow.planning.built import built
-from workflow.planning.cost import Estimator
+from workflow.planning.estimator import Estimator
 from workflow.planning.experiments import load_experiments
 from workflow.planning.plan import Plan
 from workflow.runtime.errors import InputError

@@ -11,9 +11,9 @@ import pytest
 from tests.planning.conftest import CONFIG
 from tests.sealing import flip, put
 from workflow.datasets.kinds.sizes import Data
-from workflow.planning import cost
+from workflow.planning import estimator as estimating
 from workflow.planning.built import parameters
-from workflow.planning.cost import RATES, Estimate, Estimator, tokens_read
+from workflow.planning.estimator import RATES, Estimate, Estimator, tokens_read
 from workflow.planning.plan import Plan, Run
 from workflow.runtime.errors import InputError
 from workflow.runtime.json_lines import read_lines, write_lines
@@ -143,8 +143,8 @@ def test_other_data_is_scaled_by_tokens(plan, run, estimator):
 
 
 def test_a_file_that_no_line_lists_is_named(plan, estimator, monkeypatch):
-    monkeypatch.setattr(cost, "load_sources", dict)
-    monkeypatch.setattr(cost, "stated", lambda *_: None)
+    monkeypatch.setattr(estimating, "load_sources", dict)
+    monkeypatch.setattr(estimating, "stated", lambda *_: None)
     says = r"workflow/sources.tsv: imdb/.* is not listed; add a line for it, with tabs"
     with pytest.raises(InputError, match=says):
         estimator().estimate(plan.run("text_classification", "imdb_soft", 0))

@@ -200,12 +200,6 @@ def test_children_of_twins_are_twins(project):
     assert keys(plan(project), "two")["two/other/seed-0"] is None
 
 
-def test_equal_variants_of_one_experiment_are_refused(project):
-    project.experiments["one"]["variants"]["large"] = {}
-    del project.experiments["one"]["scales"]["demo"]["only"]
-    assert "the same run as variant small" in refused(project)
-
-
 def test_the_recipe_of_a_folder(project):
     made = plan(project)
     run = made.run("one", "small", 0)

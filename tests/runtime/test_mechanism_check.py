@@ -21,10 +21,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from torch.nn.modules.module import (
-    register_module_forward_hook,
-    register_module_forward_pre_hook,
-)
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.overrides import BaseTorchFunctionMode as BaseMode
 
 from model import build
@@ -128,27 +125,6 @@ def failing(error):
         raise type(error)(*error.args or (tuple(scores.shape),))
 
     return mine
-
-
-FAULTS = [
-    (lambda scores: None, TRAINING + "it returns NoneType, no tensor"),
-    (lambda scores: scores.amax(-1), TRAINING + "its weights have the shape (2, 4, 5)"),
-    (lambda s: (0 * s).softmax(-1), TRAINING + "some weights are not finite; take the -inf"),
-    (lambda s: 2 * s.softmax(-1) - 1 / s.shape[-1], TRAINING + "some weights are negative"),
-    (lambda s: torch.ones_like(s) / s.shape[-1], TRAINING + "masked keys get a weight"),
-    (lambda s: 2 * s.softmax(-1), TRAINING + "rows sum to 2 to 2, not to 1"),
-    (endless, TRAINING + "the gradient of its weights is not finite"),
-    (Careless, TRAINING + "the gradient of its weights is not finite; mind the"),
-    (steep, TRAINING + "the gradient of its weights reaches "),
-    (lambda scores: 1 / 0, TRAINING + "it fails with ZeroDivisionError: division by zero"),
-    (lambda s: s.exp_() / s.sum(), TRAINING + "it changes the scores that it is given; compute"),
-    (
-        lambda s: (s + torch.zeros(7)).softmax(-1),
-        OF_ONE + "its weights have the shape (3, 4, 1, 7)",
-    ),
-    (for_few, OF_ONE),
-    (Hasty, "given scores (2, 4, 5, 7) after training, rows sum to 3 to 3, not to 1"),
-]
 
 
 @pytest.fixture
@@ -316,16 +292,6 @@ def test_steps_that_take_states_need_an_encoder_that_gives_them(own):
     )
 
 
-@pytest.mark.parametrize(("mechanism", "fault"), FAULTS, ids=[fault for _, fault in FAULTS])
-def test_what_is_no_attention_is_refused(own, mechanism, fault):
-    name, said = said_of(own(mechanism))
-    assert name == "own_attention:mine" and said.startswith(fault)
-
-
-def test_an_error_is_told_by_its_first_line_with_one_full_stop(own):
-    assert said_of(own(failing(TypeError("It can't.\nNo."))))[1].endswith("TypeError: It can't")
-
-
 def test_a_model_without_heads_has_one(own):
     node = own(failing(TypeError()))["encoder"] | part("architectures.lstm_classifier:X")
     del node["heads"]
@@ -368,11 +334,6 @@ class DrawnInTraining(Constant):
         return by_chance(scores) if self.training else super().forward(scores)
 
 
-@pytest.mark.parametrize("mechanism", [Constant, DrawnInTraining, Learned])
-def test_weights_without_a_gradient_pass_where_the_scores_do_not_change_them(own, mechanism):
-    check_mechanisms(own(mechanism))
-
-
 def hard(scores):
     """The key of the largest score."""
     return nn.functional.one_hot(scores.argmax(-1), scores.shape[-1]).to(scores.dtype)
@@ -382,21 +343,6 @@ def passing(scores):
     """The key of the largest score, with the gradient of softmax."""
     soft = scores.softmax(-1)
     return hard(scores) + soft - soft.detach()
-
-
-@pytest.mark.parametrize("mechanism", [
-    hard, torch.no_grad()(lambda scores: scores.softmax(-1)), lambda s: s.detach().softmax(-1),
-])  # fmt: skip
-def test_scores_that_no_gradient_reaches_are_refused(own, mechanism):
-    said = said_of(own(lambda scores: mechanism(scores)))[1]
-    assert said.startswith(f"{TRAINING}its weights change with the scores and pass no gradient")
-
-
-def test_a_hard_choice_passes_with_a_gradient_or_after_training(own):
-    check_mechanisms(own(passing))
-    check_mechanisms(own(type("Later", (nn.Module,), {
-        "forward": lambda self, s: s.softmax(-1) if self.training else hard(s),
-    })))  # fmt: skip
 
 
 def test_inference_mode_is_refused(own):
@@ -556,22 +502,6 @@ def windowed(scores):
     return scores.masked_fill(far, -torch.inf).softmax(-1)
 
 
-DEPENDING = [
-    (Counting, "in training, what it returns depends on earlier calls by something"),
-    (Mixing, "in training, what a text gets changes with another text of its batch"),
-    (noisy, "after training, it draws random numbers; do so in training alone (self.training)"),
-    (seeding, "in training, it sets the seed of torch's random numbers"),
-    (double_precision, "in training, its weights are torch.float64, and those of torch.float32"),
-    (by_texts, "after training, what a text gets changes with the number of texts in its batch"),
-    (windowed, "in training, some rows are not finite: a query of padding may have no key"),
-]
-
-
-@pytest.mark.parametrize(("mechanism", "fault"), DEPENDING, ids=[fault for _, fault in DEPENDING])
-def test_rows_depend_on_their_scores_alone(own, mechanism, fault):
-    assert fault in said_of(own(mechanism))[1]
-
-
 class Averaging(nn.Module):
     """Softmax of scores less a mean of earlier ones, a buffer that begins as no number."""
 
@@ -604,17 +534,6 @@ class Extra(nn.Module):
         return (scores / self.calls).softmax(-1)
 
 
-@pytest.mark.parametrize(
-    "mechanism", [lambda: Averaging(True), lambda: Averaging(True, used=False), Extra]
-)
-def test_what_is_saved_stays_after_training(own, mechanism):
-    assert said_of(own(type("Mine", (Wrapped,), {"of": staticmethod(mechanism)})))[1] == (
-        "given scores (2, 4, 5, 7) after training, it changes what it keeps, such as a buffer, so "
-        "what a text gets depends on the texts before; change that in training alone "
-        "(self.training)"
-    )
-
-
 class Wrapped(nn.Module):
     """A mechanism that makes its part, `of`, itself."""
 
@@ -640,9 +559,9 @@ class Cached(nn.Module):
         return (scores - self.distance).softmax(-1)
 
 
-@pytest.mark.parametrize("mechanism", [Persistent, lambda: Averaging(False), Cached])
-def test_what_is_saved_may_change_along_training(own, mechanism):
-    check_mechanisms(own(type("Mine", (Wrapped,), {"of": staticmethod(mechanism)})))
+def wrapped(mechanism):
+    """A class whose part is made by a call."""
+    return type("Mine", (Wrapped,), {"of": staticmethod(mechanism)})
 
 
 def hook(*arguments):
@@ -875,7 +794,58 @@ class Blocking(torch.autograd.Function):
         return None
 
 
-UNTRAINED = [
+class Late(nn.Module):
+    """Sets Python's random numbers at the very last call."""
+
+    def forward(self, scores):
+        if not self.training and not torch.is_grad_enabled():
+            random.seed(0)
+        return scores.softmax(-1)
+
+
+class Later(nn.Module):
+    """Softmax in training, and a hard choice afterwards."""
+
+    def forward(self, scores):
+        return scores.softmax(-1) if self.training else hard(scores)
+
+
+def careful(scores):
+    """Softmax that changes a state of the process and puts it back."""
+    with torch.autograd.set_detect_anomaly(False), torch.backends.cudnn.flags(enabled=False):
+        return scores.softmax(-1)
+
+
+KEPT = (
+    "given scores (2, 4, 5, 7) after training, it changes what it keeps, such as a buffer, so what "
+    "a text gets depends on the texts before; change that in training alone (self.training)"
+)
+NO_GRADIENT = TRAINING + "its weights change with the scores and pass no gradient"
+REFUSED = [
+    (lambda scores: None, TRAINING + "it returns NoneType, no tensor"),
+    (lambda scores: scores.amax(-1), TRAINING + "its weights have the shape (2, 4, 5)"),
+    (lambda s: (0 * s).softmax(-1), TRAINING + "some weights are not finite; take the -inf"),
+    (lambda s: 2 * s.softmax(-1) - 1 / s.shape[-1], TRAINING + "some weights are negative"),
+    (lambda s: torch.ones_like(s) / s.shape[-1], TRAINING + "masked keys get a weight"),
+    (lambda s: 2 * s.softmax(-1), TRAINING + "rows sum to 2 to 2, not to 1"),
+    (endless, TRAINING + "the gradient of its weights is not finite"),
+    (Careless, TRAINING + "the gradient of its weights is not finite; mind the"),
+    (steep, TRAINING + "the gradient of its weights reaches "),
+    (lambda scores: 1 / 0, TRAINING + "it fails with ZeroDivisionError: division by zero"),
+    (lambda s: s.exp_() / s.sum(), TRAINING + "it changes the scores that it is given; compute"),
+    (
+        lambda s: (s + torch.zeros(7)).softmax(-1),
+        OF_ONE + "its weights have the shape (3, 4, 1, 7)",
+    ),
+    (for_few, OF_ONE),
+    (Hasty, "given scores (2, 4, 5, 7) after training, rows sum to 3 to 3, not to 1"),
+    (Counting, "in training, what it returns depends on earlier calls by something"),
+    (Mixing, "in training, what a text gets changes with another text of its batch"),
+    (noisy, "after training, it draws random numbers; do so in training alone (self.training)"),
+    (seeding, "in training, it sets the seed of torch's random numbers"),
+    (double_precision, "in training, its weights are torch.float64, and those of torch.float32"),
+    (by_texts, "after training, what a text gets changes with the number of texts in its batch"),
+    (windowed, "in training, some rows are not finite: a query of padding may have no key"),
     (Locked, "copied for each layer, it fails with TypeError: cannot pickle"),
     (lambda s: Blocking.apply(s), "its weights change with the scores and pass no gradient"),
     (Listed, "in training, it learns a parameter that is none of its own, which is neither"),
@@ -885,36 +855,32 @@ UNTRAINED = [
     (Lazy, "its parameters have no size before it is called; build them with their sizes"),
     (Stepping, "in training, it keeps calls, which changes with each call and is not saved"),
     (Off, "in training, it switches training on or off (train, eval); leave that to the run"),
+    (failing(TypeError("It can't.\nNo.")), "TypeError: It can't\n"),
+    (lambda s: hard(s), NO_GRADIENT),
+    (lambda s: torch.no_grad()(torch.softmax)(s, -1), NO_GRADIENT),
+    (lambda s: s.detach().softmax(-1), NO_GRADIENT),
+    (wrapped(lambda: Averaging(True)), KEPT),
+    (wrapped(lambda: Averaging(True, used=False)), KEPT),
+    (wrapped(Extra), KEPT),
+    (Late, "given scores (2, 4, 5, 7) after training, it changes Python's random"),
 ]
 
 
-@pytest.mark.parametrize(("mechanism", "fault"), UNTRAINED, ids=[fault for _, fault in UNTRAINED])
-def test_what_would_not_be_trained_or_saved_is_refused(own, mechanism, fault):
-    assert fault in said_of(own(mechanism))[1]
+@pytest.mark.parametrize(("mechanism", "fault"), REFUSED, ids=[fault for _, fault in REFUSED])
+def test_what_is_no_attention_is_refused(own, mechanism, fault):
+    name, said = said_of(own(mechanism))
+    assert name == "own_attention:mine" and fault in f"{said}\n"
 
 
-@pytest.mark.parametrize("mechanism", [Registered, Sized])
-def test_parameters_of_its_own_and_what_is_kept_for_a_length_pass(own, mechanism):
+PASSING = [
+    *(Constant, DrawnInTraining, Learned, Registered, Sized, passing, Later, careful),
+    *map(wrapped, (Persistent, lambda: Averaging(False), Cached)),
+]
+
+
+@pytest.mark.parametrize("mechanism", PASSING)
+def test_weights_that_can_be_trained_pass(own, mechanism):
     check_mechanisms(own(mechanism))
-
-
-def test_a_change_at_the_very_last_call_is_seen(own):
-    class Late(nn.Module):
-        def forward(self, scores):
-            if not self.training and not torch.is_grad_enabled():
-                random.seed(0)
-            return scores.softmax(-1)
-
-    said = said_of(own(Late))[1]
-    assert said.startswith("given scores (2, 4, 5, 7) after training, it changes Python's random")
-
-
-def test_a_state_that_is_changed_and_put_back_passes(own):
-    def careful(scores):
-        with torch.autograd.set_detect_anomaly(False), torch.backends.cudnn.flags(enabled=False):
-            return scores.softmax(-1)
-
-    check_mechanisms(own(careful))
 
 
 def test_the_lengths_of_the_run_are_tried(own, unlabelled):

@@ -4,10 +4,11 @@ from pathlib import Path
 
 from workflow import ROOT
 from workflow.lent.imports import files, imported
-from workflow.planning.code import Project, module_file
+from workflow.planning.code import Project
 from workflow.planning.configured import configured
 from workflow.planning.experiments import SCALES
 from workflow.planning.identity import measuring_roots, run_roots
+from workflow.planning.modules import module_file
 
 ABSENT = {"snakemake", "pandas", "pydantic", "yaml"}
 LATER = {"workflow.runtime.locking"}

@@ -9,7 +9,7 @@ from tests.workflow.pages.guides import ROOT
 from workflow import PUBLISHED
 from workflow.lent.priority import chosen, planned
 from workflow.planning.configured import configured
-from workflow.planning.cost import Estimator
+from workflow.planning.estimator import Estimator
 from workflow.planning.plan import Plan
 from workflow.runtime.errors import InputError
 

@@ -128,7 +128,7 @@ def test_what_the_guide_types_without_make_is_what_make_does(fresh):
 
 
 def test_the_guide_states_the_defaults(fresh):
-    from workflow.planning.settings import Resources
+    from workflow.planning.resources import Resources
 
     defaults = signature(Resources.of).parameters.values()
     stated = ", ".join(f"{one.name}: {one.default}" for one in defaults)

@@ -31,11 +31,11 @@ from workflow.lent.priority import (
 from workflow.lent.program import PackedJob
 from workflow.lent.runner import LIBRARIES, LISTING, SCHEMA
 from workflow.planning.budget import check_built
-from workflow.planning.code import Project, module_file
+from workflow.planning.code import Project
 from workflow.planning.configured import configured, file_named
 from workflow.planning.corpora import missing_file
-from workflow.planning.cost import Estimator
 from workflow.planning.equivalents import FILE
+from workflow.planning.estimator import Estimator
 from workflow.planning.identity import (
     ResolvedSpec,
     canonical,
@@ -46,6 +46,7 @@ from workflow.planning.identity import (
     run_roots,
 )
 from workflow.planning.inputs import Inputs
+from workflow.planning.modules import module_file
 from workflow.planning.plan import Plan, Run
 from workflow.planning.targets import Targets
 from workflow.runtime.atomic import unwritable

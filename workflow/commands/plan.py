@@ -18,17 +18,8 @@ from workflow.datasets.kinds.feature_files import locate
 from workflow.datasets.kinds.image_features import advice
 from workflow.planning.budget import check_budget, check_built, save_plan, too_large, too_long
 from workflow.planning.configured import file_named
-from workflow.planning.cost import (
-    WITHIN,
-    Cost,
-    Estimator,
-    Job,
-    by_experiment,
-    run_of,
-    trained,
-    uses_bf16,
-    uses_gpu,
-)
+from workflow.planning.cost import Cost, Job, by_experiment, run_of, trained
+from workflow.planning.estimator import WITHIN, Estimator, uses_bf16, uses_gpu
 from workflow.planning.folders import check_home
 from workflow.planning.plan import Plan, named
 from workflow.reporting.publication.results import measures_of
@@ -132,9 +123,9 @@ def table(costs: Mapping[str, Cost], unit: str, parallel: int) -> list[str]:
         ).rstrip()
         for row in rows
     ]
-    used = {one.source for one in whole.runs.values()}
+    used = {run.source for run in whole.runs.values()}
     sure = "; ".join(f"{name}: within {much}" for name, much in WITHIN.items() if name in used)
-    runs, stored = len(whole.runs), sum(one.source == "store" for one in whole.runs.values())
+    runs, stored = len(whole.runs), sum(run.source == "store" for run in whole.runs.values())
     notes = [
         f"Hours of training with {parallel} runs at once; measuring and data come on top.",
         "Memory of the largest run, disk for weights.",
@@ -166,15 +157,15 @@ def downloads(plan: Plan, jobs: Sequence[Job]) -> list[str]:
     """Return lines about what would be downloaded, and what a person has to get."""
     sizes: Counter[str] = Counter()
     far, unindexed = _far(plan, jobs), _unindexed(plan, jobs)
-    loaded = [one for one in far if not one.by_hand]
-    for one in loaded:
-        sizes[one.dataset] += one.bytes
+    loaded = [file for file in far if not file.by_hand]
+    for file in loaded:
+        sizes[file.dataset] += file.bytes
     each = ", ".join(f"{name} {_size(size / 1e6)}" for name, size in sizes.most_common() if size)
     size = _size(sizes.total() / 1e6)
     lines = [f"Downloads: {len(loaded)} files, {size} ({each})."] if loaded else []
     advised = _advised(plan, far, unindexed)
     if len(advised) > 1:
-        names = dict.fromkeys([one.dataset for one in far if one.by_hand] + unindexed)
+        names = dict.fromkeys([file.dataset for file in far if file.by_hand] + unindexed)
         advised = [f"To get by hand: data of {', '.join(names)}; LIST=1 (--jobs) says from where."]
     return [*lines, *advised] or ["Downloads: none."]
 
@@ -185,8 +176,8 @@ def by_hand(plan: Plan, jobs: Sequence[Job]) -> list[str]:
 
 
 def _advised(plan: Plan, far: Sequence[sources.Source], unindexed: Sequence[str]) -> list[str]:
-    advised = [f"{one.advice}; docs/data.md says what is in it." for one in far if one.by_hand]
-    return [*advised, *(advice(_manual(plan), one) for one in unindexed)]
+    advised = [f"{file.advice}; docs/data.md says what is in it." for file in far if file.by_hand]
+    return [*advised, *(advice(_manual(plan), dataset) for dataset in unindexed)]
 
 
 def _far(plan: Plan, jobs: Sequence[Job]) -> list[sources.Source]:
@@ -197,13 +188,13 @@ def _far(plan: Plan, jobs: Sequence[Job]) -> list[sources.Source]:
         for job in jobs
         if job.rule == "fetch"
     ]
-    return [one for one in wanted if not at_hand(one, mirror, _manual(plan))]
+    return [file for file in wanted if not at_hand(file, mirror, _manual(plan))]
 
 
 def _unindexed(plan: Plan, jobs: Sequence[Job]) -> list[str]:
     """Return the datasets whose features of images are missing."""
     indexed = [job.wildcards["dataset"] for job in jobs if job.rule == "index_features"]
-    return [one for one in indexed if locate(_manual(plan), one) is None]
+    return [dataset for dataset in indexed if locate(_manual(plan), dataset) is None]
 
 
 def _manual(plan: Plan) -> Path:

@@ -30,13 +30,8 @@ from workflow.datasets.grammars.labelled_clauses import (
 )
 from workflow.datasets.io.dataset_files import by_name, existing, write_bytes
 from workflow.datasets.io.left_out import LONGEST_LINE, Dropped
-from workflow.datasets.kinds.labelled_text import (
-    GenerableText,
-    LabelledExample,
-    shuffled,
-    tokenise,
-    without_integers,
-)
+from workflow.datasets.kinds.labelled_text import GenerableText, LabelledExample, shuffled
+from workflow.datasets.kinds.text_words import tokenise, without_integers
 from workflow.runtime.errors import CORRECT, FETCH_AGAIN, DataError
 
 WORLD, BUSINESS, OTHER = 0, 1, None

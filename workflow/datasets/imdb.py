@@ -15,13 +15,8 @@ from workflow.datasets.grammars.labelled_clauses import OTHERS, SENTIMENT, balan
 from workflow.datasets.io.archives import members, write_archive
 from workflow.datasets.io.dataset_files import by_name
 from workflow.datasets.io.left_out import Dropped
-from workflow.datasets.kinds.labelled_text import (
-    GenerableText,
-    LabelledExample,
-    at_most,
-    plain_words,
-    shuffled,
-)
+from workflow.datasets.kinds.labelled_text import GenerableText, LabelledExample, at_most, shuffled
+from workflow.datasets.kinds.text_words import plain_words
 from workflow.runtime.errors import FETCH_AGAIN, DataError
 
 ARCHIVE = "aclImdb_v1.tar.gz"

@@ -15,12 +15,7 @@ from workflow.datasets.encoded.moses import Pair
 from workflow.datasets.encoded.prepared import CODES
 from workflow.datasets.io.dataset_files import by_name
 from workflow.datasets.io.left_out import Dropped, invisible, read_rows
-from workflow.datasets.kinds.parallel_text import (
-    ParallelText,
-    SplitPairs,
-    read_sides,
-    tabbed,
-)
+from workflow.datasets.kinds.parallel_text import ParallelText, SplitPairs, read_sides, tabbed
 
 REAL = 9_999
 """Pairs of a sample that is not used whole."""

@@ -19,7 +19,12 @@ from workflow.datasets.kinds.labelled_text import LabelledExample, LabelledText,
 from workflow.datasets.kinds.own_files import OwnFiles
 from workflow.runtime.errors import DataError, RecipeError, UserError, unknown
 
-FORMS: Mapping[str, Any] = {"csv": {}, "tsv": {"delimiter": "\t", "quoting": csv.QUOTE_NONE}}
+
+class _TSV(csv.excel_tab):
+    quoting = csv.QUOTE_NONE
+
+
+DIALECTS = {"csv": csv.excel, "tsv": _TSV}
 
 
 @dataclass(frozen=True)
@@ -70,8 +75,8 @@ class Data(OwnFiles, LabelledText):
                 )
         whole = all(name.isdecimal() for name in names)
         numbers = {name: at for at, name in enumerate(sorted(names, key=int if whole else str))}
-        for split, found in rows.items():
-            if new := sorted({label for _, label in found} - names):
+        for split, texts in rows.items():
+            if new := sorted({label for _, label in texts} - names):
                 paths = ", ".join(map(str, own[split]))
                 raise DataError(
                     f"{paths}: data.{split} has the label {new[0]!r}, which no text of data.train "
@@ -79,11 +84,11 @@ class Data(OwnFiles, LabelledText):
                 )
         splits = {
             split: [
-                one
-                for text, label in found
-                for one in self.worded(left_out.mend(text), numbers[label], left_out)
+                example
+                for text, label in texts
+                for example in self.worded(left_out.mend(text), numbers[label], left_out)
             ]
-            for split, found in rows.items()
+            for split, texts in rows.items()
         }
         for split, size in zip(
             self.missing, self.held_out(len(splits["train"]), own["train"]), strict=True
@@ -146,14 +151,14 @@ class Data(OwnFiles, LabelledText):
                         raise ValueError(f"line {number} is no JSON object")
                     yield row
                 return
-            table = csv.DictReader(stream, strict=True, **FORMS[self.format])
+            table = csv.DictReader(stream, strict=True, dialect=DIALECTS[self.format])
             for column in (self.text, self.label):
                 if (table.fieldnames or []).count(column) > 1:
                     raise ValueError(f"two columns have the name {column!r}")
-            for one in table:
-                if None in one or None in one.values():
+            for row in table:
+                if None in row or None in row.values():
                     raise ValueError(f"line {table.line_num} has not as many columns as the first")
-                yield one
+                yield row
 
 
 def _meant(label: str) -> Decimal | str:

@@ -24,15 +24,8 @@ from workflow.datasets.grammars.labelled_clauses import (
 from workflow.datasets.io.archives import members, write_archive
 from workflow.datasets.io.dataset_files import SPLITS, by_name
 from workflow.datasets.io.left_out import Dropped, invisible
-from workflow.datasets.kinds.labelled_text import (
-    GenerableText,
-    LabelledExample,
-    divide,
-    plain_words,
-    shuffled,
-    tokenise,
-    without_integers,
-)
+from workflow.datasets.kinds.labelled_text import GenerableText, LabelledExample, divide, shuffled
+from workflow.datasets.kinds.text_words import plain_words, tokenise, without_integers
 from workflow.runtime.errors import FETCH_AGAIN, DataError
 
 ARCHIVE = "20news-bydate.tar.gz"

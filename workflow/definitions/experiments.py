@@ -24,8 +24,7 @@ from workflow.definitions.values import (
 )
 
 Seeds = Annotated[
-    SeedCount | SeedList,
-    Field(description="a whole number of at least 1, or a list of seeds"),
+    SeedCount | SeedList, Field(description="a whole number of at least 1, or a list of seeds")
 ]
 Precision = Literal["fp32", "bf16"]
 Matmul = Annotated[

@@ -48,9 +48,7 @@ class Paper:
 
     @classmethod
     def all(
-        cls,
-        mechanisms: Iterable[str] = (),
-        own: Mapping[str, Mapping[str, Table]] = NOTHING,
+        cls, mechanisms: Iterable[str] = (), own: Mapping[str, Mapping[str, Table]] = NOTHING
     ) -> list["Paper"]:
         """Return every paper that has tables, in the order of their names."""
         names = [path.parent.name for path in sorted(PAPERS.glob("*/tables.yaml"))]

@@ -15,7 +15,8 @@ from functools import lru_cache
 
 from workflow.equivalence.exchanges import Comparison, Renamed, masked
 from workflow.equivalence.statements import Form, SourceSpan, Statement, Statements
-from workflow.planning.code import REST, DefinitionKey, Project
+from workflow.planning.code import DefinitionKey, Project
+from workflow.planning.modules import REST
 
 SourceSpans = tuple[SourceSpan, ...]
 StatementsOfBoth = tuple[list[Statement], list[Statement]]

@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Mapping
 
-from workflow.planning.code import _bound
+from workflow.planning.modules import bound_names
 
 Names = Mapping[str, ast.expr]
 """Names that are bound once, and what they are bound to."""
@@ -54,7 +54,7 @@ def names_in(function: ast.FunctionDef | ast.AsyncFunctionDef, outer: Names) -> 
         for part in parts
         if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
     ]
-    own = _bound(function)
+    own = bound_names(function)
     arguments = {part.arg for part in parts if isinstance(part, ast.arg)}
     names = {name: value for name, value in outer.items() if name not in own.union(stored)}
     for part in parts:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from workflow.equivalence.statements import Statement
-from workflow.planning.code import _DEFINITIONS, _IGNORED, DefinitionKey, DefinitionText, _bound
+from workflow.planning.code import IGNORED, DefinitionKey, DefinitionText
+from workflow.planning.modules import DEFINITIONS, bound_names
 
 Counterparts = Mapping[DefinitionKey, DefinitionKey]
 """What stands for a definition when two versions are compared."""
@@ -45,8 +46,8 @@ class _Scope(NamedTuple):
     def inside(self, node: ast.AST) -> "_Scope":
         """Return the names that are bound inside a node, too."""
         if isinstance(node, ast.expr):
-            return self._replace(expressions=self.expressions | _bound(node))
-        return self._replace(functions=self.functions | _bound(node))
+            return self._replace(expressions=self.expressions | bound_names(node))
+        return self._replace(functions=self.functions | bound_names(node))
 
     @property
     def all(self) -> frozenset[str]:
@@ -123,12 +124,12 @@ class Comparison:
             elif isinstance(one, ast.arg) and name == "arg":
                 if not self._same_name(part, counterpart, scope, other_scope):
                     return False
-            elif name == "name" and isinstance(one, (*_DEFINITIONS, ast.ExceptHandler)):
+            elif name == "name" and isinstance(one, (*DEFINITIONS, ast.ExceptHandler)):
                 own = part, counterpart
                 outermost = own == tuple(writer.name for writer in self._writers)
                 if not outermost and not self._same_name(*own, scope, other_scope):
                     return False
-            elif name not in _IGNORED and not self._same(part, counterpart, scope, other_scope):
+            elif name not in IGNORED and not self._same(part, counterpart, scope, other_scope):
                 return False
         return True
 

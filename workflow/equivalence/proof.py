@@ -34,9 +34,7 @@ LONGER = 8
 MACHINES: tuple[Json, ...] = (
     {"threads": 2},
     {"library": False},
-    {"shake": 1},
-    {"shake": 2},
-    {"shake": 3},
+    *({"shake": seed} for seed in (1, 2, 3)),
 )
 """What is a little different where the old code shows what a machine makes by itself: more threads,
 no oneDNN, weights changed by a rounding."""
@@ -147,12 +145,7 @@ def prove(sides: Sides, kind: CodeKind, uses: list[Use]) -> Proof:
 
 
 def _findings(
-    sides: Sides,
-    proof: Proof,
-    uses: list[Use],
-    change: CodeChange,
-    longer: int,
-    executed: Executed,
+    sides: Sides, proof: Proof, uses: list[Use], change: CodeChange, longer: int, executed: Executed
 ) -> Iterator[ResultComparison]:
     """Yield how numbers of a kind compare.
 
@@ -220,9 +213,7 @@ def _between_rows(sides: Sides, key: str, longer: int) -> ResultComparison:
         sides.training(of, key, spec, longer, {})
         for of, spec in zip(OF, map(with_rows_apart, sides.specs(key)), strict=True)
     )
-    old, new = (
-        {name: request[name] for name in ("spec", "data", "parents")} for request in (one, two)
-    )
+    old, new = ({name: it[name] for name in ("spec", "data", "parents")} for it in (one, two))
     start, expected, ours = (f"{two['to']}-{name}.pt" for name in ("start", "old", "new"))
     Path(start).parent.mkdir(parents=True, exist_ok=True)
     sides.old.ask("step", **old, start=None, to=start)

@@ -20,7 +20,10 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Json = dict[str, Any]
 WatchedStatements = Mapping[str, list[list[int]]]
@@ -325,7 +328,7 @@ class ProofSide:
         history: list[Json],
         node: Json,
         further: Mapping[str, str],
-        records: Mapping[str, Any],
+        records: Mapping[str, str | list[str]],
         statements: WatchedStatements,
         **machine: Any,
     ) -> Json:
@@ -342,9 +345,10 @@ class ProofSide:
             subject = self._subject(spec, data, f"{folder}/weights.safetensors", machine)
             arguments = {name: self._of("Corpus")(Path(path)) for name, path in further.items()}
             for name, files in records.items():
-                several = isinstance(files, list)
-                read = [record.read(Path(file)) for file in (files if several else [files])]
-                arguments[name] = read if several else read[0]
+                if isinstance(files, list):
+                    arguments[name] = [record.read(Path(file)) for file in files]
+                else:
+                    arguments[name] = record.read(Path(files))
             torch.manual_seed(0)
             node = {**few(self._of(node["path"])), **node, **arguments}
             evaluator = build(node, history=history, spec=spec)
@@ -536,7 +540,7 @@ def shaken(weights: Any, seed: int) -> None:
             value.mul_(1 + ULP * signs)
 
 
-def zeroed(weights: Mapping[str, Any], named: str) -> dict[str, Any]:
+def zeroed(weights: Mapping[str, Tensor], named: str) -> dict[str, Tensor]:
     """Weights of which those are 0 whose name contains a text; what is not floating stays."""
     return {
         name: value.new_zeros(value.shape) if named in name and value.is_floating_point() else value

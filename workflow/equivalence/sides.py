@@ -290,7 +290,7 @@ class Sides:
         recipes = further_recipes(use.key, use.part, self.after)
         if recipes is None:
             raise Failed(f"there is no generated data for evaluator {use.part}")
-        records: dict[str, Any] = {}
+        records: dict[str, str | list[str]] = {}
         scale = use.key.partition("/")[0]
         for name, ((experiment, variant), others) in self.before[use.key]["reads"].items():
             evaluator, _, argument = name.partition(".")

@@ -41,14 +41,7 @@ WARMUP, CLIP = 8, 20
 
 SHAPES = ("pixels",)
 """Options of data that a model is built for."""
-SIZES = {
-    "dev": 6,
-    "train": 6,
-    "examples": 12,
-    "sequences": 12,
-    "sentences": 12,
-    "length_extra": 20,
-}
+SIZES = {"dev": 6, "train": 6, "examples": 12, "sequences": 12, "sentences": 12, "length_extra": 20}
 """The largest numbers of what evaluators look at, by their argument."""
 
 

@@ -18,18 +18,13 @@ from workflow.equivalence.devices import (
     rest_on_gpu_alone,
 )
 from workflow.planning.code import (
-    REST,
     DefinitionKey,
     DefinitionText,
+    DefinitionWriter,
     Project,
-    _bound,
-    _code_of,
-    _joined,
-    _Module,
-    _targets,
-    _Writer,
-    module_file,
+    joined_text,
 )
+from workflow.planning.modules import REST, Module, assigned, bound_names, code_of, module_file
 from workflow.runtime.errors import InputError
 
 Form = tuple[str | DefinitionKey | None, ...]
@@ -80,7 +75,7 @@ class Statement:
     place: SourceSpan
     nesting: tuple[str, ...]
     text: tuple[str | DefinitionKey, ...]
-    writer: _Writer
+    writer: DefinitionWriter
     local: frozenset[str]
     function: str
     read_as: frozenset[str | DefinitionKey]
@@ -115,7 +110,7 @@ class Statements:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self._modules: dict[str, tuple[str, _Module, Names]] = {}
+        self._modules: dict[str, tuple[str, Module, Names]] = {}
         self._statements: dict[DefinitionKey, list[Statement]] = {}
 
     def of(self, key: DefinitionKey) -> list[Statement]:
@@ -127,18 +122,18 @@ class Statements:
             file, module, names = self._module(key[0])
             found: list[Statement] = []
             for statement in module.defined[key[1]]:
-                writer = _Writer(self.project, *key, statement)
+                writer = DefinitionWriter(self.project, *key, statement)
                 reader = _Reader(writer, file)
                 found += reader.read([statement], _Around(names=names))
             self._statements[key] = found
         return self._statements[key]
 
-    def _module(self, name: str) -> "tuple[str, _Module, Names]":
+    def _module(self, name: str) -> "tuple[str, Module, Names]":
         if name not in self._modules:
             path = module_file(name, self.project.root)
             if path is None:
                 raise InputError(f'module "{name}" has no file in {self.project.root}')
-            module = _Module(name, path)
+            module = Module(name, path)
             names = {
                 name: statements[0].value
                 for name, statements in module.defined.items()
@@ -165,12 +160,12 @@ class _Around:
 class _Reader:
     """Takes the statements of a definition apart."""
 
-    writer: _Writer
+    writer: DefinitionWriter
     file: str
 
     def read(self, block: list[ast.stmt], around: _Around) -> Iterator[Statement]:
         """Yield the statements of a block and of the blocks in it."""
-        for node in _code_of(block):
+        for node in code_of(block):
             inner = _inside(node, around)
             header = _header(node, around.holder)
             if header is not None:
@@ -217,14 +212,14 @@ class _Reader:
             return frozenset()
         if holder is ast.Module and self.writer.name != REST:
             return frozenset({(self.writer.module, self.writer.name)})
-        names = [target.id for target in _targets(node) if isinstance(target, ast.Name)]
+        names = [target.id for target in assigned(node) if isinstance(target, ast.Name)]
         return frozenset(f".{name}" for name in names if holder is ast.ClassDef)
 
 
-def _written(writer: _Writer, node: ast.AST, local: frozenset[str]) -> DefinitionText:
+def _written(writer: DefinitionWriter, node: ast.AST, local: frozenset[str]) -> DefinitionText:
     text = DefinitionText()
     writer.write(node, local, text)
-    return _joined(text)
+    return joined_text(text)
 
 
 def _keys(text: DefinitionText) -> Iterator[DefinitionKey]:
@@ -250,7 +245,7 @@ def _inside(node: ast.AST, around: _Around) -> _Around:
     return replace(
         around,
         holder=ast.FunctionDef,
-        local=around.local | _bound(node),
+        local=around.local | bound_names(node),
         function=around.function or f"{node.name}, line {node.lineno}",
         names=names_in(node, around.names),
     )

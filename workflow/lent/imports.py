@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable
 from pathlib import Path
 
-from workflow.planning.code import module_file, parse
+from workflow.planning.modules import module_file, parse
 
 
 def files(modules: Iterable[str], root: Path) -> set[Path]:

@@ -213,11 +213,7 @@ SOFT_CLASSIFIER = classifier("transformer:Transformer", SOFTMAX)
 CLASSIFICATION = part("objectives.classification:Classification")
 MODELS: dict[str, tuple[Node, Node, str]] = {
     "transformer": (SOFT_CLASSIFIER, CLASSIFICATION, "texts"),
-    "two_stream": (
-        classifier("two_stream:TwoStreamTransformer", GUMBEL),
-        CLASSIFICATION,
-        "texts",
-    ),
+    "two_stream": (classifier("two_stream:TwoStreamTransformer", GUMBEL), CLASSIFICATION, "texts"),
     "lstm_classifier": (LSTM, BINARY, "texts"),
     "copying": (
         part("architectures.copying:CopyingModel", width=WIDTH, hidden=WIDTH),
@@ -233,10 +229,7 @@ MODELS: dict[str, tuple[Node, Node, str]] = {
     ),
     "with_roles": (
         part(
-            f"{TRANSLATORS}.with_roles:RoleEncoderDecoder",
-            **SHAPE,
-            normalizer=SOFTMAX,
-            roles=ROLES,
+            f"{TRANSLATORS}.with_roles:RoleEncoderDecoder", **SHAPE, normalizer=SOFTMAX, roles=ROLES
         ),
         TRANSLATION,
         "pairs",

@@ -12,7 +12,7 @@ from workflow import PUBLISHED
 from workflow.definitions.claims import claim_runs
 from workflow.files import read_json
 from workflow.lent.program import PackedJob
-from workflow.planning.cost import Estimator
+from workflow.planning.estimator import Estimator
 from workflow.planning.identity import ResolvedSpec
 from workflow.planning.plan import Plan, Run
 from workflow.planning.targets import Targets

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -45,7 +44,7 @@ def corpus(folder: Path, of: str) -> Corpus:
     random = np.random.default_rng(0)
     lengths = [8] * EXAMPLES if of == "copies" else random.integers(2, 12, EXAMPLES).tolist()
     texts = [random.integers(FIRST, WORDS, length).tolist() for length in lengths]
-    columns: dict[str, Any] = {"label": [text[0] % 2 for text in texts]}
+    columns = {"label": [text[0] % 2 for text in texts]}
     if of == "pairs":
         columns = {"source": [len(text) + 1 for text in texts]}
         texts = [[*text, EOS, *reversed(text), EOS] for text in texts]

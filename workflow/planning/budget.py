@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TypedDict, cast
 
 from workflow.planning.built import Refused, built, parameters
-from workflow.planning.cost import Cost, Estimate, Estimator
+from workflow.planning.cost import Cost
+from workflow.planning.estimator import Estimate, Estimator
 from workflow.planning.nodes import is_node
 from workflow.planning.plan import Plan, Run, named
-from workflow.planning.settings import Resources
+from workflow.planning.resources import Resources
 from workflow.runtime.atomic import write_atomically
 from workflow.runtime.errors import InputError
 from workflow.runtime.integrity import read_verified, with_checksum

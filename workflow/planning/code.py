@@ -20,6 +20,16 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from workflow.planning.equivalents import Equivalents
+from workflow.planning.modules import (
+    COMPREHENSIONS,
+    DEFINITIONS,
+    REST,
+    Module,
+    assigned,
+    bound_names,
+    code_of,
+    module_file,
+)
 from workflow.runtime.errors import InputError
 
 DefinitionKey = tuple[str, str]
@@ -27,30 +37,10 @@ DefinitionKey = tuple[str, str]
 DefinitionText = list[str | DefinitionKey]
 """What a definition does; where another is meant, its key stands."""
 
-REST = ""
-"""In the place of a name: what a module does when it is imported, beyond defining names."""
 _PATH = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_IGNORED = frozenset({"ctx", "kind", "type_comment", "type_ignores", "annotation", "returns"})
+IGNORED = frozenset({"ctx", "kind", "type_comment", "type_ignores", "annotation", "returns"})
 _FIELDS = ("ClassVar", "InitVar", "KW_ONLY")
 """Annotations that a dataclass heeds."""
-
-
-def module_file(module: str, root: Path) -> Path | None:
-    """Return the file under `root` that defines `module`, or None for any other module."""
-    stem = root.joinpath(*module.split("."))
-    paths = (stem.with_name(f"{stem.name}.py"), stem / "__init__.py")
-    return next((path for path in paths if path.is_file()), None)
-
-
-def parse(path: Path) -> ast.Module:
-    """Return the syntax tree of a Python file; InputError when it is not valid Python."""
-    try:
-        return ast.parse(path.read_bytes(), filename=str(path))
-    except SyntaxError as error:
-        raise InputError(f"{path}, line {error.lineno}: not valid Python: {error.msg}") from None
 
 
 class Project:
@@ -62,7 +52,7 @@ class Project:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._modules: dict[str, _Module | None] = {}
+        self._modules: dict[str, Module | None] = {}
         self._texts: dict[DefinitionKey, DefinitionText] = {}
         self._hashes: dict[tuple[str, ...], str] = {}
 
@@ -94,7 +84,7 @@ class Project:
         def number(key: DefinitionKey) -> str:
             return f"#{numbers.setdefault(key, len(numbers))}"
 
-        first = [one if isinstance(one, str) else number(one) for one in map(self.find, roots)]
+        first = [it if isinstance(it, str) else number(it) for it in map(self.find, roots)]
         total = hashlib.sha256(" ".join(first).encode())
         done = 0
         while done < len(numbers):
@@ -146,11 +136,11 @@ class Project:
             return f"{module}:{name}"
         return (module, REST) if REST in home.defined else None
 
-    def module(self, name: str) -> "_Module | None":
+    def module(self, name: str) -> "Module | None":
         """Return a module of the project, None for another."""
         if name not in self._modules:
             path = module_file(name, self.root)
-            self._modules[name] = _Module(name, path) if path else None
+            self._modules[name] = Module(name, path) if path else None
         return self._modules[name]
 
     def text(self, key: DefinitionKey) -> DefinitionText:
@@ -161,79 +151,19 @@ class Project:
             text = DefinitionText()
             statements, module.defined[key[1]] = module.defined[key[1]], []  # trees are large
             for statement in statements:
-                _Writer(self, *key, statement).write(statement, frozenset(), text)
+                DefinitionWriter(self, *key, statement).write(statement, frozenset(), text)
             if key[1] != REST and REST in module.defined:
                 text.append((key[0], REST))
-            self._texts[key] = _joined(text)
+            self._texts[key] = joined_text(text)
         return self._texts[key]
 
 
-class _Module:
-    """What the names of a module mean.
-
-    Attributes:
-        defined: the statements that define each name; under `REST` those that define none.
-        imported: module and name behind each imported name, the latter None for a whole module.
-    """
-
-    def __init__(self, name: str, path: Path) -> None:
-        tree = parse(path)
-        package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
-        self.defined: dict[str, list[ast.stmt]] = {}
-        self.imported: dict[str, tuple[str, str | None]] = {}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    whole = alias.name if alias.asname else alias.name.partition(".")[0]
-                    self.imported[alias.asname or whole] = (whole, None)
-            elif isinstance(node, ast.ImportFrom):
-                above = package[: len(package) - node.level + 1] if node.level else []
-                origin = ".".join([*above, *filter(None, [node.module])])
-                for alias in node.names:
-                    if alias.name == "*" and origin != "__future__":
-                        where = f"{path}, line {node.lineno}"
-                        raise InputError(f"{where}: import * hides what is used; import it by name")
-                    self.imported[alias.asname or alias.name] = (origin, alias.name)
-        for statement in _code_of(tree.body):
-            for bound in _defines(statement):
-                self.defined.setdefault(bound, []).append(statement)
-
-
-def _defines(statement: ast.stmt) -> list[str]:
-    """Return the names that a statement of a module defines; `REST` where it does more."""
-    match statement:
-        case ast.Import() | ast.ImportFrom() | ast.If(test=ast.Name(id="TYPE_CHECKING")):
-            return []
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            return [name]
-    names = [node.id for node in _targets(statement) if isinstance(node, ast.Name)]
-    return names if len(names) == len(_targets(statement)) > 0 else [REST]
-
-
-def _targets(statement: ast.stmt) -> list[ast.expr]:
-    """Return what a statement assigns to, tuples taken apart."""
-    match statement:
-        case ast.Assign(targets=targets):
-            waiting: list[ast.expr] = [*targets]
-        case ast.AnnAssign(target=annotated):
-            waiting = [annotated]
-        case _:
-            waiting = []
-    flat: list[ast.expr] = []
-    while waiting:
-        target = waiting.pop()
-        inner = target.elts if isinstance(target, ast.Tuple | ast.List) else []
-        waiting += inner
-        flat += [] if inner else [target]
-    return flat
-
-
-class _Writer:
+class DefinitionWriter:
     """Writes what a definition does, with keys in the place of names of definitions."""
 
     def __init__(self, project: Project, module: str, name: str, statement: ast.stmt) -> None:
         self.project, self.module, self.name = project, module, name
-        self.targets = {id(target) for target in _targets(statement)}
+        self.targets = {id(target) for target in assigned(statement)}
 
     def write(self, value: object, local: frozenset[str], to: DefinitionText) -> None:
         """Write a part of a syntax tree; `local` are the names that its functions have bound."""
@@ -259,17 +189,17 @@ class _Writer:
 
     def _node(self, node: ast.AST, local: frozenset[str], to: DefinitionText) -> None:
         to.append(f"({type(node).__name__}")
-        inner = local | _bound(node)
-        if isinstance(node, _COMPREHENSIONS):  # what it goes through is not its own
+        inner = local | bound_names(node)
+        if isinstance(node, COMPREHENSIONS):  # what it goes through is not its own
             self.write(node.generators[0].iter, local, to)
         for name, part in ast.iter_fields(node):
             if isinstance(node, ast.JoinedStr):  # Python 3.12 adds empty texts to some
-                part = [one for one in part if getattr(one, "value", None) != ""]
+                part = [text for text in part if getattr(text, "value", None) != ""]
             if name == "body" and isinstance(part, list):
-                part = _code_of(part)
-            if name == "name" and part == self.name and isinstance(node, _DEFINITIONS):
+                part = code_of(part)
+            if name == "name" and part == self.name and isinstance(node, DEFINITIONS):
                 part = None
-            if name in _IGNORED:
+            if name in IGNORED:
                 part = _field_kind(part) if name == "annotation" else None
             if part is not None and part != []:
                 outside = name in ("decorator_list", "args", "bases", "keywords")
@@ -311,48 +241,13 @@ class _Writer:
         return True
 
 
-def _bound(node: ast.AST) -> frozenset[str]:
-    """Return the names that a function or a comprehension binds for itself and what is in it."""
-    if isinstance(node, _COMPREHENSIONS):
-        targets = [one.target for one in node.generators]
-        return frozenset(
-            n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)
-        )
-    if not isinstance(node, _FUNCTIONS):
-        return frozenset()
-    names = {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
-    waiting: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else [*node.body]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, _DEFINITIONS):
-            names.add(part.name)
-        elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-            names.add(part.id)
-        elif (isinstance(part, ast.ExceptHandler) and part.name) or (
-            isinstance(part, ast.MatchAs | ast.MatchStar) and part.name
-        ):
-            names.add(part.name)
-        if not isinstance(part, (*_DEFINITIONS, ast.Lambda, *_COMPREHENSIONS)):
-            waiting += ast.iter_child_nodes(part)
-    return frozenset(names)
-
-
-def _joined(text: DefinitionText) -> DefinitionText:
+def joined_text(text: DefinitionText) -> DefinitionText:
     """Return the same with texts that follow each other in one."""
     joined: DefinitionText = []
     for plain, pieces in itertools.groupby(text, lambda piece: isinstance(piece, str)):
         group = [*pieces]
         joined += ["".join(map(str, group))] if plain else group
     return joined
-
-
-def _code_of(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Return statements without texts that stand alone, which document."""
-    return [
-        one
-        for one in body
-        if not (isinstance(one, ast.Expr) and isinstance(getattr(one.value, "value", None), str))
-    ]
 
 
 def _field_kind(annotation: ast.expr | None) -> str | None:

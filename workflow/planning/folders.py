@@ -38,6 +38,23 @@ def results_folder(folder: str, root: Path) -> str:
     return path
 
 
+def check_mirror(mirror: str | None) -> str:
+    """Return the mirror's path, empty without one.
+
+    Raises InputError when it is not a folder with an index.
+    """
+    if mirror is None:
+        return ""
+    folder = Path(os.path.expanduser(mirror))
+    if not (folder / "SOURCES.tsv").is_file():
+        state = "has no index SOURCES.tsv" if folder.is_dir() else "is not a folder"
+        raise InputError(
+            f'config: mirror: "{mirror}" {state}; name a folder with that index, or set null to '
+            f"download from the sources"
+        )
+    return str(folder)
+
+
 def check_surroundings(root: Path) -> None:
     """Raise InputError when Snakemake can't write to the working folder or to temporary files.
 

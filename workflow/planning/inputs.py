@@ -14,7 +14,7 @@ from workflow.datasets.kinds.feature_files import state
 from workflow.datasets.kinds.recipe import Recipe
 from workflow.planning.identity import Contents, asked, canonical, complete, data_folder
 from workflow.planning.plan import Run
-from workflow.planning.settings import Resources
+from workflow.planning.resources import Resources
 from workflow.planning.targets import Targets
 
 Wildcards = Any

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from workflow.planning.code import module_file, parse
+from workflow.planning.modules import module_file, parse
 from workflow.runtime.errors import InputError, nearest, unknown
 from workflow.validation import written
 

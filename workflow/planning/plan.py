@@ -1,6 +1,5 @@
 """The plan: the configuration, checked, and every run that it asks for."""
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,7 +13,7 @@ from workflow.definitions.names import require_known
 from workflow.definitions.values import Yaml
 from workflow.planning.code import Project
 from workflow.planning.experiments import SCALES, Experiment, load_experiments, numbered
-from workflow.planning.folders import results_folder
+from workflow.planning.folders import check_mirror, results_folder
 from workflow.planning.identity import (
     Draft,
     data_folder,
@@ -230,11 +229,11 @@ class Plan:
 
     def records(self, run: Run) -> dict[str, list[Run]]:
         """Return the runs whose records a run's evaluators read, by `<evaluator>.<argument>`."""
-        found = {}
+        read = {}
         for name, other, others in self._reading(run):
             alike = self.runs(other.experiment.name, [other.variant])
-            found[name] = [one for one in alike if (one.seed != other.seed) == others]
-        return found
+            read[name] = [it for it in alike if (it.seed != other.seed) == others]
+        return read
 
     def _reading(self, run: Run) -> Iterator[tuple[str, Run, bool]]:
         """Yield name, run and whether those of other seeds are read instead, of each record."""
@@ -251,7 +250,7 @@ class Plan:
         if len(equal) == 1:
             return None
         runs = [self.run(name, variant, run.seed) for name, variant in equal]
-        asked = [one for one in runs if one in self.runs(one.experiment.name, [one.variant])]
+        asked = [it for it in runs if it in self.runs(it.experiment.name, [it.variant])]
         first = (asked or runs)[0]
         return None if first == run else first
 
@@ -324,8 +323,8 @@ class Plan:
         """
         if run in descendants:
             circle = descendants[descendants.index(run) :]
-            changed = next(one for one in circle if one.experiment.overlay)
-            key = next(key for key, one in self.parents(changed).items() if one in circle)
+            changed = next(it for it in circle if it.experiment.overlay)
+            key = next(key for key, parent in self.parents(changed).items() if parent in circle)
             raise InputError(
                 f"{changed.settings.where}: parents.{key}: {run.experiment.name}/{run.variant} is "
                 f"its own ancestor; name another variant, or take the parent away"
@@ -345,20 +344,3 @@ class Plan:
         papers = {experiment.paper for experiment in self.experiments.values()}
         require_known("config: experiments", "name", names, {*self.experiments, *papers})
         return [n for n, e in self.experiments.items() if {n, e.paper} & {*names}]
-
-
-def check_mirror(mirror: str | None) -> str:
-    """Return the mirror's path, empty without one.
-
-    Raises InputError when it is not a folder with an index.
-    """
-    if mirror is None:
-        return ""
-    folder = Path(os.path.expanduser(mirror))
-    if not (folder / "SOURCES.tsv").is_file():
-        state = "has no index SOURCES.tsv" if folder.is_dir() else "is not a folder"
-        raise InputError(
-            f'config: mirror: "{mirror}" {state}; name a folder with that index, or set null to '
-            f"download from the sources"
-        )
-    return str(folder)

@@ -14,6 +14,7 @@ from workflow.definitions.names import require_known
 from workflow.definitions.values import Yaml
 from workflow.planning.identity import canonical, data_folder, recipe_hash
 from workflow.planning.nodes import Parts
+from workflow.planning.resources import Resources
 from workflow.runtime.errors import InputError, RecipeError
 
 Layer = Mapping[str, object]
@@ -32,8 +33,6 @@ SETTINGS = (
 )
 NAMING = ("path", "dataset")
 MOST_CHECKPOINTS = 100_000
-MEGABYTES = {"MB": 1, "GB": 1000}
-MINUTES = {"m": 1, "h": 60, "d": 24 * 60}
 REQUIRED = {
     "training": ("batch", "optimizer", "schedule", "precision", "threads", "matmul"),
     "training.optimizer": ("lr", "betas"),
@@ -62,35 +61,6 @@ class RecordReading(NamedTuple):
     offset: int
     """what is added to the evaluator's own seed"""
     others: bool
-
-
-@dataclass(frozen=True)
-class Resources:
-    """What a job that trains or measures a run asks for; the same at each attempt.
-
-    No part of the run: changing it trains nothing.
-    """
-
-    gpu: int
-    """number of GPUs"""
-    memory: int
-    """in MB"""
-    runtime: int
-    """in minutes"""
-    where: str
-    """`cluster`, or `local` for the machine that runs Snakemake"""
-
-    @classmethod
-    def of(
-        cls, gpu: int = 1, memory: str = "4GB", runtime: str = "12h", where: str = "cluster"
-    ) -> "Resources":
-        """Read the `resources` of an experiment, and the defaults of what they leave out."""
-        return cls(
-            gpu=gpu,
-            memory=int(memory[:-2]) * MEGABYTES[memory[-2:]],
-            runtime=int(runtime[:-1]) * MINUTES[runtime[-1:]],
-            where=where,
-        )
 
 
 @dataclass(frozen=True)
@@ -175,7 +145,7 @@ class Settings:
         evaluator gets the record of that variant's run with the same seed, or one higher by
         `offset`, None where that is not run; with `others: true` those of all other seeds.
         """
-        found = {}
+        readings = {}
         for name, value in self._arguments("variant"):
             offset = value.get("offset", 0)
             if not isinstance(offset, int):
@@ -184,8 +154,8 @@ class Settings:
                     f"seeds"
                 )
             of = VariantKey(value.get("experiment", self.variant.experiment), value["variant"])
-            found[name] = RecordReading(of, offset, value.get("others", False))
-        return found
+            readings[name] = RecordReading(of, offset, value.get("others", False))
+        return readings
 
     def trained(self, parents: Mapping[str, str | VariantKey]) -> str:
         """Return what decides the weights, but for the seed: equal texts, equal runs."""

@@ -159,6 +159,12 @@ class TableAbout(TypedDict, total=False):
     """By row, in the place of runs."""
 
 
+class TableSidecar(TableAbout):
+    """What the sidecar says of a table, and under `cells` of each, as far as it has any."""
+
+    cells: list[Cell]
+
+
 @dataclass(frozen=True)
 class LongForm:
     """A table in long form."""
@@ -202,7 +208,7 @@ def csv_of(cells: pd.DataFrame) -> str:
     return csv_text(WRITTEN, records(cells[[*WRITTEN]].map(text)))
 
 
-def sidecar_of(table: LongForm) -> dict[str, Any]:
+def sidecar_of(table: LongForm) -> TableSidecar:
     """Return what the sidecar of a table says: of the table, and under `cells` of each."""
     always = OF_CORPORA if "corpora" in table.about else OF_RUNS
     entries = [
@@ -213,7 +219,7 @@ def sidecar_of(table: LongForm) -> dict[str, Any]:
         }
         for cell in records(table.cells)
     ]
-    return {**table.about, "cells": entries}
+    return {**table.about, "cells": cast(list[Cell], entries)}
 
 
 def read_table(path: Path) -> LongForm:

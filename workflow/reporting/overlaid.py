@@ -6,7 +6,7 @@ setting.
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import pandas as pd
 
@@ -17,6 +17,14 @@ Overlaid = Mapping[str, Mapping[str, Sequence[Any]]]
 CellProvenance = Mapping[str, Any]
 """A cell of a table's frame, or a series of a figure."""
 SAME = "other data"
+
+
+class Changes(TypedDict, total=False):
+    """What an overlay changes, if anything."""
+
+    overlaid: Mapping[str, Sequence[Any]]
+
+
 EXCHANGED = (
     "The overlay puts other data in the place of those that this is about in its paper. "
     "Title and labels are the paper's"
@@ -25,8 +33,8 @@ CAPTION = f"{EXCHANGED}; what is on other data has their name in brackets."
 """Of a table."""
 
 
-def changes_behind(changed: Overlaid, behind: Sequence[EvaluatedRun]) -> dict[str, Any]:
-    """Return what an overlay changes of the runs of measures, as their entry `overlaid`."""
+def changes_behind(changed: Overlaid, behind: Sequence[EvaluatedRun]) -> Changes:
+    """Return what an overlay changes of the runs of measures."""
     runs = dict.fromkeys(f"{one.run.get('experiment')}/{one.run.get('variant')}" for one in behind)
     found = {key: pair for run in runs for key, pair in changed.get(run, {}).items()}
     return {"overlaid": found} if found else {}

@@ -3,8 +3,8 @@
 
 from workflow.planning.budget import allowance, check_budget, check_built, plan_file
 from workflow.planning.budget import load_plan, save_plan
-from workflow.planning.cost import Estimator, Job, by_experiment, run_of, trained
-from workflow.planning.cost import uses_bf16, uses_gpu
+from workflow.planning.cost import Job, by_experiment, run_of, trained
+from workflow.planning.estimator import Estimator, uses_bf16, uses_gpu
 
 CHANGES = ("mechanisms", "overlay", "own_experiments")
 """The keys of what a user adds; papers' own parts are built by tests."""

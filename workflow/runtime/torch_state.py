@@ -108,10 +108,7 @@ STATES: dict[str, Switch] = {
     ),
     "torch's autocast": (_autocast, _set_autocast),
     "torch's flushing of small numbers to 0": (_flushes, torch.set_flush_denormal),
-    "torch's detection of anomalies": (
-        torch.is_anomaly_enabled,
-        torch.autograd.set_detect_anomaly,
-    ),
+    "torch's detection of anomalies": (torch.is_anomaly_enabled, torch.autograd.set_detect_anomaly),
     "torch's hooks of all modules": (_hooks, _set_hooks),
     "torch's choice of attention (backends.cuda)": (_attention, _set_attention),
     "torch's backends.cudnn": attributes(backends.cudnn, "enabled", "benchmark", "deterministic"),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 import torch
@@ -89,7 +89,7 @@ def corpus_and_words(plan: Plan, run: ExplorerRun) -> tuple[Corpus, Words]:
             "as without a network or MIRROR="
         )
     corpus, pair = corpus_of(run, data), named(run.key)[:2]
-    tasks = [one for one in tasks_of(Paper.all()).values() if pair in explorer_runs(one)]
+    tasks = [task for task in tasks_of(Paper.all()).values() if pair in explorer_runs(task)]
     # What is published has the words of the explorer alone.
     return corpus, Words.of(corpus, tasks[0].get("words") if run.prefix and tasks else None)
 
@@ -121,12 +121,12 @@ class TrainedModel:
         form, ids = self.form, [self.form.ids(word) for word in words]
         unknown = [word for word, own in zip(words, ids, strict=True) if form.unknown in own]
         if unknown and not form.any_word:
-            known = " ".join(form.symbols[form.unknown + 1 :])
-            raise InputError(f'"{unknown[0]}" is no symbol of the data; these are: {known}')
+            symbols = " ".join(form.symbols[form.unknown + 1 :])
+            raise InputError(f'"{unknown[0]}" is no symbol of the data; these are: {symbols}')
         begin = () if isinstance(self.model, TRANSLATORS) else (BOS,)
-        tokens = [*begin, *(one for own in ids for one in own), *form.end]
-        parts = [one for one in self.model.modules() if isinstance(one, Embedding)]
-        longest = min((len(one.position) for one in parts), default=len(tokens))
+        tokens = [*begin, *(token for own in ids for token in own), *form.end]
+        parts = [part for part in self.model.modules() if isinstance(part, Embedding)]
+        longest = min((len(part.position) for part in parts), default=len(tokens))
         longest = getattr(self.model, "max_length", longest)
         if len(tokens) > longest:
             raise InputError(
@@ -135,6 +135,19 @@ class TrainedModel:
             )
         made = _read(self, tokens) if begin else _translated(self, tokens)
         return Reading(self, [*words], unknown, *made)
+
+
+class Prediction(TypedDict, total=False):
+    """What is predicted: of a class the first two, of a text or a translation those named so."""
+
+    label: str
+    probabilities: dict[str, float]
+    """By label."""
+    log_probabilities: list[float]
+    """Of each token after the first, in nats."""
+    translation: str
+    target: list[str]
+    """The tokens of the translation."""
 
 
 @dataclass(frozen=True)
@@ -149,8 +162,7 @@ class Reading:
     batch: Any
     tokens: list[str]
     """What the model reads: (S,)."""
-    prediction: dict[str, Any]
-    """`label` and `probabilities`, `log_probabilities` in nats, or `translation` and `target`."""
+    prediction: "Prediction"
     attention: dict[str, list[Tensor]]
     """By place of attention the weights (H, queries, keys) of each layer."""
 
@@ -166,7 +178,7 @@ class Reading:
         # Both sides are one sequence, the source first.
         encoder, decoder, cross = self.attention.values()
         T, S = cross[0].shape[1:]
-        layers = [F.pad(one, (0, T, 0, T)) for one in encoder]
+        layers = [F.pad(layer, (0, T, 0, T)) for layer in encoder]
         for own, other in zip(decoder, cross, strict=True):
             layers += [F.pad(own, (S, 0, S, 0)), F.pad(other, (0, T, S, 0))]
         return _field(layers)[S:, :S]
@@ -179,7 +191,9 @@ class Reading:
         self._require_attention("importance")
         if "text" in self.attention:
             return token_scores(as_classifier(self.by.model), self.batch).norm[0]
-        return torch.stack([one.norm[0] for one in prediction_scores(self.by.model, self.batch)])
+        return torch.stack(
+            [scores.norm[0] for scores in prediction_scores(self.by.model, self.batch)]
+        )
 
     def replaced(self, place: int, word: str) -> "Reading":
         """Return what the model makes of the text with another of its `words`, from 0."""
@@ -207,7 +221,9 @@ def _read(by: TrainedModel, ids: list[int]) -> tuple[Any, ...]:
     logits = F.pad(output.logits[:, None], (1, 0)) if lstm else output.logits
     shares = logits[0].log_softmax(dim=-1)
     if isinstance(by.model, LanguageModel | TransformerXL):
-        prediction = {"log_probabilities": shares[range(len(ids) - 1), ids[1:]].tolist()}
+        prediction: Prediction = {
+            "log_probabilities": shares[range(len(ids) - 1), ids[1:]].tolist()
+        }
     else:
         names = CLASSES.get(by.corpus.manifest["dataset"], ())
         labels = names if len(names) == len(shares) else [*map(str, range(len(shares)))]
@@ -215,7 +231,7 @@ def _read(by: TrainedModel, ids: list[int]) -> tuple[Any, ...]:
         prediction = {"label": labels[int(shares.argmax())], "probabilities": probabilities}
     weights = [output.weights[:, None, None]] if lstm else getattr(output, "weights", [])
     attention = {"text": [layer[0] for layer in weights]} if weights else {}
-    return batch, [by.form.symbols[one] for one in sides[0][0].tolist()], prediction, attention
+    return batch, [by.form.symbols[token] for token in sides[0][0].tolist()], prediction, attention
 
 
 @torch.no_grad()
@@ -228,11 +244,13 @@ def _translated(by: TrainedModel, ids: list[int]) -> tuple[Any, ...]:
     recurrent = isinstance(by.model, RecurrentTranslator)
     asked, read = ({}, [BOS, *ids]) if recurrent else ({"need_weights": True}, ids)
     weights = by.model(*source, target, layout, **asked).weights._asdict()
-    pieces = [words[one] for one in best]
+    pieces = [words[token] for token in best]
     (text,) = detokenised(by.corpus, [plain(pieces)])
-    prediction = {"translation": text, "target": [*pieces, words[EOS]]}
-    attention = {place: [one[0] for one in layers] for place, layers in weights.items() if layers}
-    return batch, [by.form.symbols[one] for one in read], prediction, attention
+    prediction: Prediction = {"translation": text, "target": [*pieces, words[EOS]]}
+    attention = {
+        place: [layer[0] for layer in layers] for place, layers in weights.items() if layers
+    }
+    return batch, [by.form.symbols[token] for token in read], prediction, attention
 
 
 def _unpadded(ids: list[int]) -> tuple[Tensor, Layout]:

@@ -10,6 +10,7 @@ from model.build import Node, accepted, build, locate
 from model.probes.measure import Subject
 from model.training.optimization import set_numerics
 from workflow.planning.plan import Plan, named
+from workflow.planning.run_files import EvaluatorRecord
 from workflow.reporting.explorer.rounded_weights import read_model
 from workflow.reporting.explorer.shown import ExplorerRun
 from workflow.runtime.errors import InputError
@@ -21,7 +22,7 @@ UNPUBLISHED = ("variant", "dataset")
 """Keys of what an evaluator reads beside a run and its data: records of runs, and further data."""
 
 
-class _Row(dict[str, Any]):
+class _Row(dict[str, float | str]):
     """A row of a history in which every number is the same."""
 
     def __init__(self, split: str, number: float) -> None:
@@ -35,7 +36,9 @@ class _Row(dict[str, Any]):
         return self.number
 
 
-def recomputed(plan: Plan, run: ExplorerRun, evaluators: Iterable[str]) -> dict[str, Any]:
+def recomputed(
+    plan: Plan, run: ExplorerRun, evaluators: Iterable[str]
+) -> dict[str, EvaluatorRecord]:
     """Return what evaluators find, by name, as far as it needs no more than weights and data.
 
     Raises UserError where the run's data are not here, or others, or its weights lack words.
@@ -51,10 +54,10 @@ def recomputed(plan: Plan, run: ExplorerRun, evaluators: Iterable[str]) -> dict[
     set_numerics(spec["training"], device)
     subject = Subject(read_model(run, words), corpus, device, spec["seed"])
     nodes = plan.run(*named(run.key)).settings.evaluators
-    return {name: _found(nodes[name], spec, subject) for name in evaluators}
+    return {name: _measured(nodes[name], spec, subject) for name in evaluators}
 
 
-def _found(node: Node, spec: Any, subject: Subject) -> dict[str, Any]:
+def _measured(node: Node, spec: Any, subject: Subject) -> EvaluatorRecord:
     """Return what an evaluator finds, without what depends on what training recorded.
 
     Its history is not published: two that differ in all numbers tell which scalars depend on it.
@@ -68,5 +71,4 @@ def _found(node: Node, spec: Any, subject: Subject) -> dict[str, Any]:
     made = [build(node, spec=spec, history=history)(subject) for history in histories]
     first, last = made[0], made[-1]
     same = {name: it for name, it in first.scalars.items() if it == last.scalars.get(name)}
-    found: dict[str, Any] = plain({"scalars": same, "arrays": first.arrays})
-    return found
+    return {"scalars": plain(same), "arrays": plain(first.arrays)}

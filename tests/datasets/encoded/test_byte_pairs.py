@@ -1,4 +1,4 @@
-"""Sub-words, against subword-nmt run on running text and against pieces worked out by hand."""
+"""Sub-words, against subword-nmt run on running text."""
 
 import io
 from collections import Counter
@@ -23,14 +23,6 @@ CODES = byte_pairs.learn(COUNTS, 25)
 
 def pieces(words: list[str], codes: str = CODES, known: set[str] | None = None) -> list[list[str]]:
     return [found for _, found in byte_pairs.split(words, codes, known)]
-
-
-def test_merges_by_hand():
-    # low 5, lower 2, newest 6, widest 3: `s t` and `e s` come 9 times, then `e st`, then `l o` 7.
-    counts = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
-    codes = byte_pairs.learn(counts, 3)
-    assert codes == "#version: 0.2\ns t</w>\ne st</w>\nl o\n"
-    assert pieces(["lowest", "best", "o"], codes) == [["lo@@", "w@@", "est"], ["b@@", "est"], ["o"]]
 
 
 def test_merges_are_those_that_subword_nmt_learns_from_the_text():

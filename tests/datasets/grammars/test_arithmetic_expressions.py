@@ -61,36 +61,12 @@ def test_the_example_of_the_thesis():
     assert parse_prefix("( + ( * ( + 4 1 ) 3 ) ( + 2 4 ) )") == EXAMPLE
 
 
-@pytest.mark.parametrize(
-    ("text", "result", "depth"),
-    [
-        ("3 * 4", 2, 0),
-        ("4 + 4", 3, 0),
-        ("2 + ( 3 * 4 )", 4, 1),
-        ("( 2 + 3 ) * 4", 0, 1),
-        ("( 1 * 2 ) + ( 3 * ( 4 + 4 ) )", 1, 2),
-        ("4 * ( 3 + ( 2 * ( 1 + 1 ) ) )", 3, 3),
-    ],
-)
-def test_values_and_depths_by_hand(text, result, depth):
-    expression = parse_infix(text)
-    assert (value(expression), height(expression) - 1) == (result, depth)
-
-
 @given(operations)
-def test_what_is_written_is_read_back(expression):
+def test_what_is_written_is_read_back_and_means_what_python_makes_of_it(expression):
     assert parse_infix(infix(expression)) == expression
     assert parse_prefix(prefix(expression)) == expression
     assert {*infix(expression).split(" "), *prefix(expression).split(" ")} <= set(SYMBOLS)
-
-
-@given(operations)
-def test_values_are_pythons_modulo_five(expression):
     assert value(expression) == eval(infix(expression)) % 5
-
-
-@given(operations)
-def test_heights_are_the_nesting_of_parentheses(expression):
     assert height(expression) == nesting(prefix(expression)) == nesting(infix(expression)) + 1
 
 

@@ -99,20 +99,6 @@ def test_samples_follow_the_exact_distribution(weights, balanced):
     assert_chances(Counter(map(tuple, written)), expected)
 
 
-def test_sampled_log_probability_estimates_the_floor():
-    grammar = Grammar(WEIGHTS["half_digits"], balanced=True, max_depth=4, length=30)
-    names = symbol_names(grammar)
-    rates = []
-    for row in sample(grammar, 3000, np.random.default_rng(2)):
-        depth, total = 0, 0.0
-        for position, symbol in enumerate(row):
-            total -= math.log(choices(grammar, position, depth)[names[symbol]])
-            depth += {"(": 1, ")": -1}.get(names[symbol], 0)
-        rates.append(total / grammar.length)
-    error = 4 * float(np.std(rates)) / math.sqrt(len(rates))
-    assert np.mean(rates) == pytest.approx(entropy_floor(grammar), abs=error)
-
-
 @given(grammars, st.integers(0, 2**32))
 @settings(max_examples=60)
 def test_every_sample_obeys_the_grammar(grammar, seed):

@@ -125,12 +125,6 @@ def test_every_byte_that_cannot_be_decoded_is_counted(content, encoding):
         assert len(kept.encode(encoding)) + left_out.replaced_bytes == len(content)
 
 
-def test_two_wrong_bytes_by_hand():
-    left_out = Dropped()
-    assert left_out.decode(Path("a"), b"caf\xc3\xa9 d\xe9j\xe0") == "café d\ufffdj\ufffd"
-    assert left_out.replaced_bytes == 2
-
-
 def test_lines_are_decoded_one_by_one(tmp_path):
     path = tmp_path / "f"
     path.write_bytes(b"a\x85b\r\nc\xe9\n\nlast")
@@ -172,10 +166,7 @@ WORDS = "M\xe4nner und Frauen gehen spazieren.\n"
 
 @pytest.mark.parametrize(
     ("content", "wrong"),
-    [
-        (WORDS.encode("latin-1") * 11, 11),
-        (bytes(5000), 5000),
-    ],
+    [(WORDS.encode("latin-1") * 11, 11), (bytes(5000), 5000)],
     ids=["Latin-1", "no text"],
 )
 def test_a_file_in_another_encoding_is_refused_with_the_count(tmp_path, content, wrong):
@@ -203,18 +194,8 @@ def test_a_few_wrong_bytes_are_only_counted(tmp_path, content):
     left_out.check()
     assert left_out.replaced_bytes == content.count(b"\xe4")
     left_out.write(tmp_path)
-    assert json.loads((tmp_path / "counts.json").read_text()) == {
-        "dropped": {},
-        "replaced_bytes": left_out.replaced_bytes,
-    }
-
-
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
-def test_utf_16_is_named(tmp_path, encoding):
-    path = tmp_path / "f"
-    path.write_bytes(f"\ufeff{WORDS}".encode(encoding)[2 * (encoding == "utf-16") :])
-    with pytest.raises(DataError, match=r"f: this text is in UTF-16; save it as UTF-8"):
-        list(read_text(path, Dropped()))
+    counts = {"dropped": {}, "replaced_bytes": left_out.replaced_bytes}
+    assert json.loads((tmp_path / "counts.json").read_text()) == counts
 
 
 ROWS = ("eins\tMenschen gehen\n", "\u043e\u0434\u0438\u043d\t\u0438\n" * 9, "\u4e00\t\u4e01\n" * 9)
@@ -233,16 +214,15 @@ def test_an_encoding_without_a_mark_is_named(tmp_path, encoding, rows, packed):
         Dropped().decode(path, content)
 
 
-@pytest.mark.parametrize("rows", ["für größere Öfen\n", "Привет мир, как дела\n", "我 喜欢 你的\n"])
-def test_utf_7_is_named(tmp_path, rows):
-    (path := tmp_path / "f").write_bytes(rows.encode("utf-7") * 9)
-    with pytest.raises(DataError, match=r"f: this text is in UTF-7; save it as UTF-8"):
-        list(read_text(path, Dropped()))
-
-
 @pytest.mark.parametrize(
     ("content", "says"),
     [
+        (f"\ufeff{WORDS}".encode("utf-16"), "in UTF-16; save it as UTF-8"),
+        (f"\ufeff{WORDS}".encode("utf-16-be"), "in UTF-16; save it as UTF-8"),
+        (f"\ufeff{WORDS}".encode("utf-32-le"), "in UTF-32; save it as UTF-8"),
+        ("für größere Öfen\n".encode("utf-7") * 9, "in UTF-7; save it as UTF-8"),
+        ("Привет мир, как дела\n".encode("utf-7") * 9, "in UTF-7; save it as UTF-8"),
+        ("我 喜欢 你的\n".encode("utf-7") * 9, "in UTF-7; save it as UTF-8"),
         ("日本語の文です\n".encode("iso2022_jp"), "in ISO-2022; save it as UTF-8"),
         ("한국어\n".encode("iso2022_kr"), "in ISO-2022; save it as UTF-8"),
         ("中文句子\n".encode("hz") * 3, "in HZ; save it as UTF-8"),
@@ -251,6 +231,10 @@ def test_utf_7_is_named(tmp_path, rows):
         (b"<!DOCTYPE html>\n<html>\n", "a web page; fetch the file itself"),
         (b"SQLite format 3\0", "in a database of SQLite; write its texts to a file"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1", "in an old document of Office; save it as text"),
+        (gzip.compress(gzip.compress(WORDS.encode())), "packed by gzip; unpack it"),
+        (bz2.compress(WORDS.encode()), "packed by bzip2; unpack it"),
+        (lzma.compress(WORDS.encode()), "packed by xz; unpack it"),
+        (zipped({"f": WORDS.encode()}), "in a zip archive or a document of Office; unpack it"),
     ],
 )
 def test_what_is_no_text_is_named(tmp_path, content, says):
@@ -268,10 +252,12 @@ def test_what_is_no_text_is_named(tmp_path, content, says):
         "Qh5+ Ke7 Rf8+ Nxf8, C++ and a+b-c",
         "+John +Mary +Paul +Anna",
         "+APw- is how UTF-7 writes it",
+        *("PK sells ice", "BZh9 is a word", "7z and %PDF-1.4", ""),
     ],
 )
-def test_a_plus_before_letters_is_not_utf_7(tmp_path, row):
-    (path := tmp_path / "f").write_text(f"{row}\n")
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_text_may_look_like_another_format(tmp_path, row, pack):
+    (path := tmp_path / "f").write_bytes(pack(f"{row}\n".encode()))
     assert list(read_text(path, Dropped())) == [row]
 
 
@@ -279,30 +265,6 @@ def test_a_file_that_begins_with_no_text_is_refused_before_its_rows(tmp_path):
     (path := tmp_path / "f").write_bytes((WORDS * 3).encode("cp037"))
     with pytest.raises(DataError, match=r"f: \d+ of 105 bytes are no text in utf-8, so the file"):
         next(read_rows(path, Dropped()))
-
-
-PACKED = {
-    "in UTF-32; save it as UTF-8": f"\ufeff{WORDS}".encode("utf-32-le"),
-    "packed by gzip; unpack it": gzip.compress(gzip.compress(WORDS.encode())),
-    "packed by bzip2; unpack it": bz2.compress(WORDS.encode()),
-    "packed by xz; unpack it": lzma.compress(WORDS.encode()),
-    "in a zip archive or a document of Office; unpack it": zipped({"f": WORDS.encode()}),
-}
-
-
-@pytest.mark.parametrize(("fault", "content"), PACKED.items(), ids=PACKED)
-def test_what_is_packed_is_named_for_what_it_is(tmp_path, fault, content):
-    path = tmp_path / "f"
-    path.write_bytes(content)
-    with pytest.raises(DataError, match=f"f: this text is {fault}"):
-        list(read_text(path, Dropped()))
-
-
-@pytest.mark.parametrize("text", ["PK sells ice", "BZh9 is a word", "7z and %PDF-1.4", ""])
-def test_a_text_may_begin_like_a_name_of_a_format(tmp_path, text):
-    path = tmp_path / "f"
-    path.write_bytes(gzip.compress(f"{text}\n".encode()))
-    assert list(read_text(path, Dropped())) == [text]
 
 
 def test_an_object_of_json_has_each_key_once():

@@ -23,12 +23,10 @@ from workflow.datasets.kinds.labelled_text import (
     at_most,
     divide,
     hold_out,
-    plain_words,
     shuffled,
-    tokenise,
-    without_integers,
     write_prepared,
 )
+from workflow.datasets.kinds.text_words import plain_words, tokenise, without_integers
 from workflow.runtime.errors import DataError
 
 
@@ -68,10 +66,25 @@ class Generated(Toy, GenerableText):
         ("café naïve 1\xa01/2", "café naïve 1 1 / 2"),
         ("-----\n......", "- ."),
         (" \t\n", ""),
+        ("happy \u00ad his point\u00ad. I", "happy \u00ad his point \u00ad . i"),  # as in IMDB
+        ("\u2764\ufe0f\u2764\ufe0f \U0001f469\u200d\U0001f467!", "\u2764 \U0001f469 \U0001f467 !"),
+        ("! \u0301a don't", "! \u0301 a do n't"),
     ],
 )  # fmt: skip
 def test_raw_texts_become_words_and_marks(text, words):
     assert tokenise(text) == words.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Don't <br /> a_b 1/2 É", "don t br a_b 1 2 é"),
+        ("happy \u00ad his point\u00ad. I", "happy his point i"),
+        ("\u0301 a", "a"),
+    ],
+)
+def test_plain_words_are_letters_digits_and_underscores(text, words):
+    assert plain_words(text) == words.split()
 
 
 @given(st.text())
@@ -79,10 +92,6 @@ def test_words_are_lower_case_without_spaces_and_stay_what_they_are(text):
     words = tokenise(text)
     assert all(word and not re.search(r"\s", word) and word == word.lower() for word in words)
     assert tokenise(" ".join(words)) == words
-
-
-def test_plain_words_are_letters_digits_and_underscores():
-    assert plain_words("Don't <br /> a_b 1/2 É") == ["don", "t", "br", "a_b", "1", "2", "é"]
 
 
 MARKED = {
@@ -125,24 +134,6 @@ def test_what_nobody_sees_splits_no_word_and_is_counted(tmp_path, text, words, c
     left_out.write(tmp_path)
     known = {"unseen_characters": count} if count else {}
     assert read_left_out(tmp_path) == {"replaced_bytes": 0, "dropped": {}, **known}
-
-
-def test_a_soft_hyphen_in_no_word_is_a_dash():
-    assert tokenise("happy \u00ad his point\u00ad. I") == [
-        *("happy", "\u00ad", "his", "point", "\u00ad", ".", "i"),
-    ]  # as in IMDB
-    assert plain_words("happy \u00ad his point\u00ad. I") == ["happy", "his", "point", "i"]
-
-
-def test_parts_of_emoji_are_marks():
-    assert tokenise("\u2764\ufe0f\u2764\ufe0f \U0001f469\u200d\U0001f467!") == [
-        *("\u2764", "\U0001f469", "\U0001f467", "!"),
-    ]
-
-
-def test_a_mark_without_a_letter_is_no_word():
-    assert plain_words("\u0301 a") == ["a"]
-    assert tokenise("! \u0301a don't") == ["!", "\u0301", "a", "do", "n't"]
 
 
 def test_integers_of_more_digits_become_unknown():
@@ -251,12 +242,6 @@ def test_statistics_by_hand(tmp_path):
         "unknown_tokens": {"dev": 3, "test": 0},
         "unknown_texts": {"dev": 1, "test": 0},
     }
-
-
-def test_rare_words_are_unknown(tmp_path):
-    write_prepared(tmp_path, SPLITTED, Dropped())
-    Toy(min_count=3).encode(tmp_path, tmp_path)
-    assert names(tmp_path)[3:] == ["a"]
 
 
 def test_a_vocabulary_without_a_word_is_refused(tmp_path):

@@ -150,8 +150,7 @@ def test_an_option_below_its_bound_gets_its_sentence(dataset, option, least):
 
 @pytest.mark.parametrize("value", [2**31, 10**30, 1e30])
 @pytest.mark.parametrize(
-    ("dataset", "option"),
-    [("iwslt15", "merges"), ("sst", "max_tokens"), ("yelp", "min_count")],
+    ("dataset", "option"), [("iwslt15", "merges"), ("sst", "max_tokens"), ("yelp", "min_count")]
 )
 def test_a_number_that_no_id_can_be_gets_its_sentence(dataset, option, value):
     with pytest.raises(RecipeError, match=rf"Option `{option}` of .* must be 2147483647 or less\."):

@@ -96,17 +96,29 @@ def test_each_layer_has_its_depth_and_its_own_start():
     assert again.depth == 1 and torch.equal(again.keys, second.keys)
 
 
-@pytest.mark.parametrize("normalizer", [
-    part("normalizers.rela:ReLA", width=16), part("normalizers.softpick:Softpick"),
-    part("normalizers.length_scaled:ASEntmax", heads=2),
-    part("normalizers.differential:Differential", head_width=8),
-    part("normalizers.argmax:Argmax"), part("normalizers.sigmoid:Sigmoid"),
-    part("normalizers.sink:Sink", heads=2), part("normalizers.stick_breaking:StickBreaking"),
+CONTEXT = "context_transformer:ContextTransformer"
+STATES = "state_transformer:StateTransformer"
+NORMED = "normed_transformer:NormedTransformer"
+
+
+@pytest.mark.parametrize(("encoder", "name", "arguments"), [
+    (CONTEXT, "rela:ReLA", {"width": 16}), (CONTEXT, "softpick:Softpick", {}),
+    (CONTEXT, "length_scaled:ASEntmax", {"heads": 2}),
+    (CONTEXT, "differential:Differential", {"head_width": 8}),
+    (CONTEXT, "argmax:Argmax", {}), (CONTEXT, "sigmoid:Sigmoid", {}),
+    (CONTEXT, "sink:Sink", {"heads": 2}), (CONTEXT, "stick_breaking:StickBreaking", {}),
+    (STATES, "gated:Gated", {"width": 16, "heads": 2}),
+    (STATES, "forgetting:Forgetting", {"width": 16, "heads": 2}),
+    (STATES, "lightning_indexer:LightningIndexer", {"width": 16, "k": 3}),
+    (NORMED, "threshold_relative:ThresholdRelative", {"width": 16, "heads": 2}),
+    (NORMED, "threshold_differential:ThresholdDifferential", {"head_width": 8}),
 ])  # fmt: skip
-def test_a_classifier_learns_the_keyword_and_is_measured(keywords, classifier_spec, normalizer):
+def test_a_classifier_learns_the_keyword_and_is_measured(
+    keywords, classifier_spec, encoder, name, arguments
+):
     """All that the table of mechanisms shows is defined, also where weights are negative."""
-    path = "architectures.context_transformer:ContextTransformer"
-    classifier_spec["model"]["encoder"] |= part(path, normalizer=normalizer)
+    normalizer = part(f"normalizers.{name}", **arguments)
+    classifier_spec["model"]["encoder"] |= part(f"architectures.{encoder}", normalizer=normalizer)
     classifier_spec["training"]["epochs"] = 8
     subject, rows = learned(classifier_spec, keywords)
     assert max(row["accuracy"] for row in rows if row["split"] == "dev") > 90

@@ -1,7 +1,5 @@
 """The recurrent classifier: against nn.LSTM, whatever the padding, and what is frozen."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
@@ -78,14 +76,6 @@ def test_uniform_attention_is_not_trained_and_the_rest_is():
     untrained = {name for name, p in model.named_parameters() if p.grad is None}
     assert untrained == ATTENTION
     assert all(p.grad.abs().sum() > 0 for p in model.parameters() if p.grad is not None)
-
-
-def test_uniform_weights_by_hand():
-    scores = torch.tensor([[[[3.0, -math.inf, -7.0, 0.0]], [[1.0, 1.0, 1.0, 1.0]]]])
-    weights = Uniform()(scores)
-    assert weights.tolist() == [
-        [[[pytest.approx(1 / 3), 0, pytest.approx(1 / 3), pytest.approx(1 / 3)]], [[0.25] * 4]]
-    ]
 
 
 @pytest.mark.parametrize("std", [0.1, 2.0])

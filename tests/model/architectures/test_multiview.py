@@ -204,17 +204,6 @@ def test_the_model_stream_sums_the_gradients_of_both_views():
     assert compared > 50
 
 
-def test_controllers_have_parameters_of_their_own():
-    model = encoder()
-    places = [p.data_ptr() for p in model.parameters()]
-    assert len(places) == len(set(places))
-    one, two = (dict(controller.named_parameters()) for controller in model.controllers)
-    assert one.keys() == two.keys()
-    drawn_at_random = [name for name, value in one.items() if value.ndim == 2]
-    assert len(drawn_at_random) == 1 + 2 * 6
-    assert not any(torch.isclose(one[name], two[name]).all() for name in drawn_at_random)
-
-
 def test_discrete_routing_is_one_hot_when_evaluating_and_learns_in_training():
     model = classifier(normalizer=Gumbel())
     tokens = by_view(batch_of(drawn(6)))

@@ -12,8 +12,6 @@ from model.normalizers.forgetting import Forgetting
 from model.normalizers.gated import Gated
 from model.normalizers.rela import ReLA
 from model.normalizers.softmax import Softmax
-from tests.model.corpora import learned
-from tests.model.specs import part
 
 SIZES = {"width": 8, "hidden": 12, "layers": 2, "heads": 2}
 
@@ -80,22 +78,3 @@ def test_what_fades_is_that_of_a_loop():
     real = torch.randn(1, 2, 3, 3).double().requires_grad_()
     x = x[:1, :3].requires_grad_()
     assert torch.autograd.gradcheck(lambda s, x: module(module.before(s, x, x)), (real, x))
-
-
-STATES = "architectures.state_transformer:StateTransformer"
-NORMED = "architectures.normed_transformer:NormedTransformer"
-
-
-@pytest.mark.parametrize(("model", "name", "arguments"), [
-    (STATES, "gated:Gated", {"width": 16, "heads": 2}),
-    (STATES, "forgetting:Forgetting", {"width": 16, "heads": 2}),
-    (STATES, "lightning_indexer:LightningIndexer", {"width": 16, "k": 3}),
-    (NORMED, "threshold_relative:ThresholdRelative", {"width": 16, "heads": 2}),
-    (NORMED, "threshold_differential:ThresholdDifferential", {"head_width": 8}),
-])  # fmt: skip
-def test_a_classifier_learns_the_keyword(keywords, classifier_spec, model, name, arguments):
-    encoder = part(model, normalizer=part(f"normalizers.{name}", **arguments))
-    classifier_spec["model"]["encoder"] |= encoder
-    classifier_spec["training"]["epochs"] = 8
-    _, rows = learned(classifier_spec, keywords)
-    assert max(row["accuracy"] for row in rows if row["split"] == "dev") > 90

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn import functional as F
@@ -185,50 +185,3 @@ def test_off_the_cpu_packed_texts_are_read_the_same():
     assert torch.allclose(own, other)
     assert "_Packed" in type(own.grad_fn).__name__
     assert "_Packed" not in type(other.grad_fn).__name__
-
-
-@settings(max_examples=10)
-@given(st.integers(0, 2**31), st.integers(1, 4), st.integers(1, 3), st.integers(1, 3))
-def test_gradients_are_those_of_finite_differences(seed, length, batch, symbols):
-    case = Case(seed, length, batch, symbols, width=2, hidden=3)
-    names = [name for name, _ in case.layer.named_parameters()]
-
-    def read(table: Tensor, h0: Tensor, c0: Tensor, *parameters: Tensor) -> Read:
-        states, last = torch.func.functional_call(
-            case.layer,
-            dict(zip(names, parameters, strict=True)),
-            (case.tokens, table, (h0, c0)),
-        )
-        return states, *last
-
-    inputs = (case.table, *case.state, *case.layer.parameters())
-    assert torch.autograd.gradcheck(read, inputs)
-
-
-def test_the_gradient_of_a_repeated_symbol_is_the_sum_over_its_positions():
-    case = Case(seed=0, length=4, batch=3, symbols=2, width=5, hidden=6)
-    case.tokens = torch.zeros(4, 3, dtype=torch.long)
-    read = case.read()
-    weights = [torch.randn_like(x) for x in read]
-    repeated = case.gradients(read, weights)[0]
-    # The same symbol under a name of its own at every position.
-    case.tokens = torch.arange(12).view(4, 3)
-    case.table = case.table[0].detach().expand(12, -1).clone().requires_grad_()
-    apart = case.gradients(case.read(), weights)[0]
-    assert torch.allclose(repeated[0], apart.sum(0))
-    assert (repeated[1] == 0).all()
-    assert (apart != 0).any(1).all()
-
-
-@settings(max_examples=20)
-@given(st.integers(0, 2**31), st.integers(2, 8), st.data())
-def test_reading_on_from_the_last_state_is_reading_in_one_go(seed, length, data):
-    case = Case(seed, length, batch=2, symbols=3, width=2, hidden=3)
-    cut = data.draw(st.integers(1, length - 1))
-    first, between = case.layer(case.tokens[:cut], case.table, case.state)
-    second, last = case.layer(case.tokens[cut:], case.table, between)
-    whole = case.read()
-    found = (torch.cat([first, second]), *last)
-    assert same(found, whole)
-    weights = [torch.randn_like(x) for x in whole]
-    assert same(case.gradients(found, weights), case.gradients(whole, weights))

@@ -263,34 +263,6 @@ def test_a_longer_text_has_sharper_rows():
         assert (found[1] > found[0] + 1e-3) == grows
 
 
-def test_differential_rows_by_hand():
-    """Two keys; vectors of 0 leave lambda_init, .2 of the first layer; heads of a pair share it."""
-    module = Differential(WIDTH).double()
-    for vectors in (module.queries, module.keys):
-        torch.nn.init.zeros_(vectors)
-    scores = torch.tensor([[math.log(3), 0.0], [0.0, math.log(4)]]).double().view(1, 2, 1, 2)
-    expected = [0.75 - 0.2 * 0.2, 0.25 - 0.2 * 0.8]
-    assert module(scores).flatten().tolist() == pytest.approx(expected * 2)
-    assert [Differential(1, depth).lambda_init for depth in (0, 3)] == pytest.approx(
-        [0.2, 0.8 - 0.6 * math.exp(-0.9)]
-    )
-
-
-def test_selective_rows_by_hand():
-    """The third token hides the second, which the third sees and the fourth no longer does."""
-    scores = torch.zeros(1, 2, 4, 4).double()
-    scores[0, 0, 2, 1] = 50.0
-    scores[0, 0, 2, 0] = scores[0, 0, 1, 1] = 50.0  # the first token and oneself can't be hidden
-    weights = Selective()(scores + causal_mask(4, torch.device("cpu")))[0, 1]
-    expected = [
-        [1, 0, 0, 0],
-        [1 / 2, 1 / 2, 0, 0],
-        [1 / 3, 1 / 3, 1 / 3, 0],
-        [1 / 3, 0, 1 / 3, 1 / 3],
-    ]
-    assert torch.allclose(weights, torch.tensor(expected).double(), atol=1e-12)
-
-
 def test_the_last_queries_of_selective_attention_are_those_of_the_whole():
     """Where the earlier ones, which are left out, hide nothing."""
     scores = torch.randn(2, 2, 6, 6).double()

@@ -141,15 +141,6 @@ def test_a_head_at_a_limit_can_leave_it(logit):
     assert normalizer.logit.grad.abs() > 0
 
 
-def test_alpha_decides_how_many_weights_are_not_zero():
-    scores = torch.randn(4, 1, 50, 40, generator=torch.Generator().manual_seed(1))
-    scores = scores.expand(-1, HEADS, -1, -1)
-    kept = (with_alphas()(scores) > 0).float().mean((0, 2, 3)).tolist()
-    assert kept == sorted(kept, reverse=True)
-    assert kept[0] > 0.9
-    assert kept[-1] < 0.3
-
-
 @given(
     st.integers(0, 2**31),
     st.integers(1, 60),
@@ -317,23 +308,3 @@ def test_reduced_precision_gives_weights_in_single():
 def test_topk_computes_rows_of_any_length_in_single(keys):
     scores = torch.randn(2, HEADS, 5, keys).bfloat16()
     assert TopK(3)(scores).dtype == torch.float32
-
-
-@pytest.mark.parametrize("normalizer", EVERY)
-def test_gradients_agree_with_finite_differences(normalizer):
-    scores = masked_scores(6, 1.0, torch.float64, seed=4)[:2, :, :2]
-    real = scores[1:, ..., :3].clone().requires_grad_()
-    whole = scores[:1].clone().requires_grad_()
-    hidden = torch.full((1, HEADS, 2, 2), -math.inf, dtype=torch.float64)
-    assert torch.autograd.gradcheck(normalizer, whole)
-    assert torch.autograd.gradcheck(lambda s: normalizer(torch.cat([s, hidden], -1)), real)
-
-
-def test_the_gradient_in_alpha_agrees_with_finite_differences():
-    normalizer = with_alphas()
-    scores = masked_scores(6, 1.0, torch.float64, seed=4)
-
-    def of(logit: Tensor) -> Tensor:
-        return torch.func.functional_call(normalizer, {"logit": logit}, scores)
-
-    assert torch.autograd.gradcheck(of, normalizer.logit.detach().requires_grad_())

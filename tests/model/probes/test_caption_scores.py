@@ -33,20 +33,6 @@ def words(*captions):
     return [caption.split() for caption in captions]
 
 
-def test_cider_by_hand():
-    """ln 2 is the weight of every n-gram; captions of two words have none of three or four."""
-    references = [words("a b"), words("c d")]
-    assert cider(words("a b", "c d"), references) == pytest.approx([500, 500])
-    shorter = (1 / math.sqrt(2)) / 4 * math.exp(-1 / 72)
-    assert cider(words("c d", "c"), references) == pytest.approx([0, 1000 * shorter])
-    # `a` is said of both images and weighs nothing: ln 2 - ln 2.
-    everywhere = [words("a b", "a c"), words("a d")]
-    assert cider(words("a", "a"), everywhere) == pytest.approx([0, 0])
-    # Clipped by the reference's one `b`: 1 x 1 / (3 x 1), with three words against one.
-    repeated = cider(words("b b b", "d"), [words("b"), words("d")])
-    assert repeated[0] == pytest.approx(1000 / 3 / 4 * math.exp(-4 / 72))
-
-
 def test_bleu_by_hand():
     assert bleu(words("a b c d e"), [words("a b c d f", "a b c d e f g")]) == pytest.approx(100)
     # All n-grams are right, 4 words against 6.

@@ -88,11 +88,7 @@ def test_the_dependencies_that_mechanisms_find_are_the_published_ones() -> None:
         for row in ("uniform: discrete + penalty", "uniform: discrete")
     ]
     assert "{} nats per symbol against {}".format(*costs) in page
-    lines = re.findall(
-        r"^\| (.+) \| (0\.\d\d) \[(0\.\d\d), (0\.\d\d)\] \|$",
-        page,
-        re.M,
-    )
+    lines = re.findall(r"^\| (.+) \| (0\.\d\d) \[(0\.\d\d), (0\.\d\d)\] \|$", page, re.M)
     best = sorted(found, key=lambda name: -found[name][0])
     assert [name for name, *_ in lines] == best
     for name, *numbers in lines:

@@ -50,11 +50,7 @@ def encode_captions(corpus: CaptionedCorpus, prepared: Path, out: Path) -> None:
             unknown[split] = sum(word not in numbers for word in chain.from_iterable(captions))
             for name, key in (("references", "references"), ("images", "image")):
                 write_lines(out / f"{split}.{name}.txt", (one[key] for one in records[split]))
-    statistics = {
-        "median_length": lengths,
-        "unknown_tokens": unknown,
-        **read_left_out(prepared),
-    }
+    statistics = {"median_length": lengths, "unknown_tokens": unknown, **read_left_out(prepared)}
     size = len(vocabulary)
     write_manifest(corpus, out, splits=sizes, vocabulary_size=size, statistics=statistics)
 

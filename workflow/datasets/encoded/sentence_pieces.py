@@ -65,7 +65,7 @@ def learn(counts: Mapping[str, int], size: int, dataset: str) -> bytes:
     from sentencepiece import SentencePieceTrainer
 
     model = io.BytesIO()
-    reserved: dict[str, Any] = {
+    reserved: Any = {
         f"{name.strip('<>')}_{kind}": value
         for number, name in enumerate(RESERVED)
         for kind, value in (("id", number), ("piece", name))

@@ -4,10 +4,8 @@ Each dataset reads its own files and says which texts go to which split (`exampl
 in common is here: words, splits, checks and statistics.
 """
 
-import html
 import math
 import random
-import re
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,9 +14,7 @@ from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import ClassVar, Literal, NamedTuple
-from unicodedata import normalize
 
-from model.batches.caption_words import LETTERS
 from workflow.datasets.grammars.labelled_clauses import Lexicon
 from workflow.datasets.io.dataset_files import (
     SPLITS,
@@ -31,14 +27,9 @@ from workflow.datasets.io.dataset_files import (
     write_lines,
     write_records,
 )
-from workflow.datasets.io.left_out import (
-    JOINERS,
-    Dropped,
-    invisible,
-    read_left_out,
-    visible,
-)
+from workflow.datasets.io.left_out import Dropped, invisible, read_left_out
 from workflow.datasets.kinds.dataset import Dataset, Generable
+from workflow.datasets.kinds.text_words import plain_words, tokenise
 from workflow.runtime.errors import DataError
 
 SALIENT_WORDS = "salient_words.txt"
@@ -46,20 +37,6 @@ SEED = 0
 """Seed of every random choice among official texts."""
 HELD_OUT = 4000
 """Most test texts that Attention Learning evaluates on (snell2021 appendix A.8)."""
-
-ENTITY = re.compile(r"(?<![\w&])(#\d+|amp|apos|gt|hellip|lt|nbsp|quot);")
-LONG_NUMBER = re.compile(r"&#0*([0-9]{1,8})[0-9]*")
-"""An entity's number. Eight digits are more than Unicode has; Python reads no more than 4,300."""
-APOSTROPHE = re.compile(r" ?(?<![\w&])#39;")
-TAG = re.compile(
-    r"</?(?:a|b|br|center|cite|div|em|font|h[1-6]|hr|i|img|li|nobr|ol|p|span|strong|table|td|tr|u"
-    r"|ul)\b[^<>]*>",
-    re.IGNORECASE,
-)
-JOINED = rf"{LETTERS}(?:[{JOINERS}]+{LETTERS})*[{JOINERS}]*"
-"""A word of a text that is `visible`: joiners are within words."""
-PLAIN_WORD = re.compile(JOINED)
-WORD = re.compile(rf"\w+?(?=n't\b)|n't\b|'(?:s|m|d|re|ve|ll)\b|{JOINED}|([^\w\s{JOINERS}])\1*")
 
 
 class LabelledExample(NamedTuple):
@@ -226,33 +203,6 @@ class GenerableText(Generable, LabelledText):
         return {"train": train, "dev": dev, "test": test}
 
 
-def tokenise(text: str) -> list[str]:
-    """Return the lower-case words and punctuation marks of a raw text, in Unicode's form NFC.
-
-    What HTML leaves behind is taken away first: tags, entities, and entities that have lost their
-    `&`, as in AG News (`world #39;s`). Contractions are split as in the Penn Treebank (`do n't`,
-    `film 's`); a mark that is repeated counts once.
-    """
-    text = APOSTROPHE.sub("'", text.replace("\u2019", "'"))
-    text = visible(html.unescape(LONG_NUMBER.sub(r"&#\1", ENTITY.sub(r"&\1;", text))))
-    text = TAG.sub(" ", text.replace("\u2019", "'"))
-    return [match[1] or match[0] for match in WORD.finditer(normalize("NFC", text.lower()))]
-
-
-def plain_words(text: str) -> list[str]:
-    """Return the lower-case runs of letters, digits and `_` of a raw text, HTML and all, in NFC.
-
-    With this rule the median lengths of snell2021 table 8 come out exactly for IMDB,
-    20 Newsgroups and SST.
-    """
-    return PLAIN_WORD.findall(normalize("NFC", visible(text.lower())))
-
-
-def without_integers(words: Iterable[str]) -> list[str]:
-    """Replace whole numbers of more than one digit by `<unk>` (snell2021 appendix A.8)."""
-    return ["<unk>" if word.isdecimal() and len(word) > 1 else word for word in words]
-
-
 def shuffled(examples: Iterable[LabelledExample]) -> list[LabelledExample]:
     """Return the examples in a random order that is always the same."""
     order = list(examples)
@@ -278,8 +228,8 @@ def divide(
         takes[label] += 1
     generator = random.Random(SEED)
     taken = {place for label in takes for place in generator.sample(places[label], takes[label])}
-    rest = [one for place, one in enumerate(examples) if place not in taken]
-    return rest, [one for place, one in enumerate(examples) if place in taken]
+    rest = [example for place, example in enumerate(examples) if place not in taken]
+    return rest, [example for place, example in enumerate(examples) if place in taken]
 
 
 def at_most(
@@ -329,15 +279,15 @@ def write_prepared(
     """
     left_out.check()
     for split in SPLITS:
-        labels = sorted({one.label for one in splits[split]})
+        labels = sorted({example.label for example in splits[split]})
         if len(labels) < 2:
-            found = f"has the label {labels[0]} only" if labels else "is empty"
+            fault = f"has the label {labels[0]} only" if labels else "is empty"
             raise DataError(
-                f"{out}: the split `{split}` {found}; a classifier needs texts of two labels, so "
+                f"{out}: the split `{split}` {fault}; a classifier needs texts of two labels, so "
                 "check the files that it is made from."
             )
     for split in SPLITS:
-        write_records(out / f"{split}.jsonl", (_record(one, salient) for one in splits[split]))
+        write_records(out / f"{split}.jsonl", (_record(it, salient) for it in splits[split]))
     left_out.write(out)
 
 

@@ -12,7 +12,8 @@ from workflow.datasets.kinds.recipe import Recipe, files
 from workflow.definitions.cells import behind_cell, cells, row_name
 from workflow.definitions.paper import Paper
 from workflow.planning.corpora import corpora
-from workflow.planning.cost import Cost, Estimator
+from workflow.planning.cost import Cost
+from workflow.planning.estimator import Estimator
 from workflow.planning.plan import Plan, Run
 from workflow.reporting.command_lines import command, measures
 from workflow.runtime.json_lines import whole_lines

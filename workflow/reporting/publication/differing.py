@@ -2,7 +2,7 @@
 
 from itertools import groupby
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pandas as pd
 
@@ -16,6 +16,20 @@ WORDS = 40
 """Of a cause, as far as its first sentences allow."""
 
 
+class Difference(Comparison):
+    """What a page shows of a number that differs."""
+
+    apart: str
+    """How far it is off in its unit, and as a multiple of the tolerance as `far`."""
+    far: float
+    tolerances: str
+    title: str
+    """Of its table, as `page` is the table's page."""
+    page: str
+    why: str
+    ours: str
+
+
 def differing(folder: Path) -> pd.DataFrame:
     """Return the numbers that differ below a scale's folder, each once, table by table."""
     tables = sorted(folder.glob("tables/*/*.csv"))
@@ -23,7 +37,7 @@ def differing(folder: Path) -> pd.DataFrame:
     return compared[compared["verdict"] == "differs"].sort_values("path", kind="stable")
 
 
-def numbers(folder: Path) -> list[dict[str, Any]]:
+def numbers(folder: Path) -> list[Difference]:
     """Return what a scale's page shows of each number that differs, those furthest off first.
 
     Numbers of one cause are together, and the first has it. Counts that nobody trains have no
@@ -41,7 +55,7 @@ def numbers(folder: Path) -> list[dict[str, Any]]:
     ]
 
 
-def _shown(number: Comparison) -> dict[str, Any]:
+def _shown(number: Comparison) -> Difference:
     """Return what is shown of a number: how far it is off, in its unit and in tolerances."""
     ours, printed = number["mean"], value_of(number["expected"])
     apart, far = "", 0.0

@@ -150,12 +150,10 @@ def decide_corpora(pairs: Sequence[tuple[np.ndarray, np.ndarray]], asked: Hypoth
     def test_set(level: float) -> Interval:
         """As far as the bootstrap's at 95 %, and at other levels by the normal distribution."""
         times = float(special.ndtri(0.5 + level / 2) / special.ndtri(0.5 + LEVEL / 2))
-        ends = ((1 - times) * drawn.estimate + times * end for end in (drawn.low, drawn.high))
-        low, high = ends
+        low, high = ((1 - times) * drawn.estimate + times * it for it in (drawn.low, drawn.high))
         return low, high
 
-    common = drawn.common
-    return _decide(drawn.estimate, test_set, drawn.per_seed, asked, drawn.sentences, common)
+    return _decide(drawn.estimate, test_set, drawn.per_seed, asked, drawn.sentences, drawn.common)
 
 
 def _decide(

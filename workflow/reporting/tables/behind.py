@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import cast
 
 from workflow.definitions import cells as needs
 from workflow.definitions.paper import Paper
@@ -17,7 +17,7 @@ from workflow.reporting.measures import (
     device_of,
     partners,
 )
-from workflow.reporting.overlaid import Overlaid, changes_behind, exchanged
+from workflow.reporting.overlaid import Changes, Overlaid, changes_behind, exchanged
 from workflow.reporting.statistics import intervals
 from workflow.reporting.statistics.verdict import Ours
 from workflow.reporting.tables.footnotes import on_device
@@ -86,7 +86,21 @@ class CellMetric:
         return exchanged(self.context.overlaid, self.behind)
 
 
-def columns_of(place: CellMetric, ours: Ours) -> dict[str, Any]:
+class BehindCell(Changes):
+    """The columns of a cell that say what is behind it, see `workflow.reporting.cells.Cell`."""
+
+    seeds: list[int]
+    runs: list[str]
+    measures: list[str]
+    partners: list[str]
+    between: list[float]
+    impossible: list[str]
+    diverged: list[str]
+    failed: str
+    other_devices: list[OtherDevice]
+
+
+def columns_of(place: CellMetric, ours: Ours) -> BehindCell:
     """Return the columns that say which runs are behind a cell, and what is to be said of them."""
     runs = place.behind
     return {
@@ -103,9 +117,7 @@ def columns_of(place: CellMetric, ours: Ours) -> dict[str, Any]:
     }
 
 
-def notes_on(
-    place: CellMetric, scalars: Sequence[MetricValue], columns: Mapping[str, Any]
-) -> list[str]:
+def notes_on(place: CellMetric, scalars: Sequence[MetricValue], columns: BehindCell) -> list[str]:
     """Return notes on the runs behind a cell: how they count, which are left out, which failed."""
     share = bool(place.metric.get("proportion")) and bool(scalars)
     return [

@@ -19,6 +19,7 @@ from workflow.definitions.expected import Expected
 from workflow.definitions.paper import Paper
 from workflow.definitions.tables import Tables
 from workflow.reporting.cells import Facts, LongForm, TableAbout, frame, record
+from workflow.reporting.overlaid import Changes
 from workflow.reporting.statistics.comparability import hindrances_of_scale
 from workflow.reporting.statistics.verdict import Verdict
 from workflow.reporting.tables.tabulating import write_table
@@ -209,7 +210,7 @@ def build(paper: Paper, name: str, scale: str, facts: Mapping[str, Facts]) -> Lo
     return LongForm(frame(cells), about)
 
 
-def _overlaid(facts: Facts) -> dict[str, Any]:
+def _overlaid(facts: Facts) -> Changes:
     return {"overlaid": {"data": [facts["stated"], facts["recipe"]]}} if "stated" in facts else {}
 
 

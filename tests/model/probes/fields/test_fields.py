@@ -9,7 +9,6 @@ from torch import Tensor, nn
 
 from model.architectures.language_model import NextSymbol
 from model.batches.batching import collate
-from model.layers.receptive_field import receptive_field
 from model.normalizers.gumbel import one_hot_argmax
 from model.probes.fields.effective_field import effective_field, field_of_first
 from model.probes.fields.rows import rows
@@ -86,12 +85,6 @@ def test_with_the_routing_fixed_only_the_field_has_a_gradient(
     logits = s.model(batch.tokens, batch.real, h0=h0, routing=weights).logits
     (gradient,) = torch.autograd.grad(logits[:, 0].sum(), h0)
     assert torch.equal(gradient.abs().sum(-1) > 0, field_of_first(weights))
-
-
-def test_for_one_hot_weights_it_is_the_receptive_field():
-    random = torch.Generator().manual_seed(2)
-    weights = [one_hot_argmax(torch.randn(50, 2, 9, 9, generator=random)) for _ in range(3)]
-    assert torch.equal(field_of_first(weights), receptive_field(weights)[:, 0] > 0)
 
 
 def test_the_field_by_hand():
@@ -204,16 +197,3 @@ def test_rows_equal_a_slow_loop(tmp_path, causal):
     assert found.scalars["empty"]["value"] == pytest.approx(sum(empty) / 3)
     assert found.scalars["first"]["value"] == pytest.approx(sum(first[:2]) / 2)
     assert [found.scalars[name]["n"] for name in ("empty", "first")] == [3, 2]
-
-
-@pytest.mark.parametrize("normalizer", ["softmax", "one_hot"])
-def test_positive_rows_that_sum_to_1_have_the_weight_itself(keywords, classifier_spec, normalizer):
-    s = subject(classifier_spec, keywords, normalizer, "transformer:Transformer")
-    found = rows(s, causal=False, tokens=50)
-    means = []
-    for example in range(len(keywords.split("test"))):
-        batch = collate(keywords.split("test"), np.array([example]))
-        weights = s.model(batch.tokens, batch.real).weights
-        means.append(float(torch.stack([w[..., 0] for w in weights]).detach().mean()))
-    assert found.arrays["first"] == pytest.approx(means, abs=1e-5)
-    assert found.scalars["empty"]["value"] == 0

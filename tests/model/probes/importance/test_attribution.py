@@ -95,13 +95,6 @@ def test_average_precision_is_scikit_learns():
         assert float(found[row]) == pytest.approx(expected)
 
 
-def test_a_ranking_by_the_truth_has_the_precision_1():
-    truth = torch.tensor([[True, False, False, True]])
-    every = torch.ones_like(truth)
-    assert float(average_precision(truth.double(), truth, every)) == 1
-    assert float(average_precision(-truth.double(), truth, every)) == pytest.approx(0.5)
-
-
 @pytest.mark.parametrize("encoder", ENCODERS)
 def test_each_text_is_scored_as_it_is_alone(keywords, classifier_spec, encoder):
     """The precision of what matters has one word to try, as with all everything does."""

@@ -5,14 +5,7 @@ import torch
 
 from model.probes.importance.attnlrp import attnlrp
 from model.probes.importance.gim import gim
-from tests.model.probes.importance.untrained import (
-    ENCODERS,
-    alone,
-    biased,
-    either,
-    model_of,
-    texts,
-)
+from tests.model.probes.importance.untrained import ENCODERS, alone, biased, either, model_of, texts
 from tests.model.specs import GUMBEL, SOFTMAX, part
 
 norms = pytest.mark.parametrize("norm", ["pre", "post"])

@@ -1,7 +1,6 @@
 """A, A-hat and xi by slow loops over their definitions, and the agreements over runs."""
 
 import itertools
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -246,33 +245,3 @@ def test_the_best_checkpoint_is_that_of_the_split():
     assert (found["best_step"]["value"], found["xi_star"]["value"]) == (30, 3)
     hits = [agreement(mine["alpha"][at], v, LENGTHS).mean() for v in theirs["beta"]]
     assert found["alpha_uniform"]["value"] == pytest.approx(100 * max(hits))
-
-
-@pytest.mark.parametrize("length", [1, 2, 19, 20, 21, 40, 41, 100])
-def test_without_ties_chance_is_that_of_rounding(length):
-    v = np.random.default_rng(0).permutation(length)[None].astype(float)
-    expected = math.ceil(0.05 * length) / length
-    assert chance(v, np.array([length]))[0] == pytest.approx(expected)
-
-
-@settings(max_examples=60)
-@given(rows(), st.randoms())
-def test_the_order_of_positions_means_nothing(pair, random):
-    u, v = pair
-    u = [value + at * 1e-6 for at, value in enumerate(u)]  # one highest position
-    order = random.sample(range(len(u)), len(u))
-    one, two = np.array([u]), np.array([v])
-    lengths = np.array([len(u)])
-    assert agreement(one, two, lengths) == agreement(one[:, order], two[:, order], lengths)
-    assert chance(two, lengths) == chance(two[:, order], lengths)
-
-
-@settings(max_examples=30)
-@given(rows(), st.integers(0, 3))
-def test_only_ranks_count(pair, power):
-    u, v = (np.array([values]) for values in pair)
-    lengths = np.array([u.shape[1]])
-    expected = agreement(u, v, lengths)
-    # Powers of two keep ties and order exactly.
-    assert agreement(u * 2, v * 2**power, lengths) == expected
-    assert agreement(v, v, lengths).all()

@@ -13,7 +13,7 @@ from model.normalizers.gumbel import Gumbel
 from model.normalizers.softmax import Softmax
 from model.probes.measure import Subject
 from model.probes.words.chunking import baseline, chunking, fit_linear, sentences, word_states
-from model.probes.words.conlleval import chunks, conlleval
+from model.probes.words.conlleval import conlleval
 from model.probes.words.subwords import SubWords
 from tests.model.corpora import CPU
 from tests.model.parallel import write_parallel, write_tagged
@@ -166,23 +166,6 @@ def test_sources_that_are_not_english_are_refused(tmp_path, tagged):
 
 
 TAGS = ["O", "B-NP", "I-NP", "B-VP", "I-VP"]
-
-
-@pytest.mark.parametrize(
-    ("tags", "expected"),
-    [
-        ("", set()),
-        ("O O", set()),
-        ("B-NP I-NP O", {(0, 2, "NP")}),
-        ("B-NP B-NP", {(0, 1, "NP"), (1, 2, "NP")}),
-        ("I-NP I-NP", {(0, 2, "NP")}),
-        ("O I-NP O", {(1, 2, "NP")}),
-        ("B-NP I-VP I-VP", {(0, 1, "NP"), (1, 3, "VP")}),
-        ("I-NP B-NP I-NP O B-VP", {(0, 1, "NP"), (1, 3, "NP"), (4, 5, "VP")}),
-    ],
-)
-def test_chunks_by_hand(tags, expected):
-    assert chunks(tags.split()) == expected
 
 
 def test_scores_of_chunks_by_hand():

@@ -209,12 +209,6 @@ def test_normalised_information_is_the_librarys(pairs):
         assert found == pytest.approx(normalized_mutual_info_score(rows, columns), abs=1e-9)
 
 
-def test_information_of_a_pair_by_hand():
-    found = information(np.array([[2, 0], [1, 1]]))
-    assert found[0, 0] == pytest.approx(0.5 * np.log(0.5 / (0.5 * 0.75)))
-    assert found[0, 1] == 0
-
-
 OBJECTIVE = "model.objectives.role_translation:RoleTranslation"
 SMALL = {"width": 8, "hidden": 12, "layers": 2, "heads": 2, "normalizer": Softmax()}
 
