@@ -167,12 +167,6 @@ def test_what_came_out_stands_first(page: str) -> None:
     assert title.startswith("# ") and re.match(r"Of \d+ claims of \d papers", first)
 
 
-def test_the_number_furthest_from_a_paper_is_named_first(page: str) -> None:
-    (named,) = re.findall(r"^Furthest from a paper's: (\[.+?\)), .+ tolerances away\.", page, re.M)
-    listed = folded(page, "numbers-that-differ")
-    assert re.findall(r"^\| (\[.+?\)): ", listed, re.M)[0] == named
-
-
 def test_a_number_is_followed_to_its_run(folder: Path, page: str) -> None:
     text = folded(page, "follow-one-number")
     ((key, name),) = re.findall(r"\]\((\w+)\.md#(\w+)\)", text)
