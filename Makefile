@@ -70,7 +70,7 @@ mirror = $(call given,MIRROR,--mirror)
 overlay = $(call given,OVERLAY,--configfile)
 SACCADE := $(VENV)/bin/python -m workflow
 
-.PHONY: help demo plan run mirror bundle merge so-far explore site use equivalent check reproduce test quick style lint unit planted dry-runs offline proofs crates slurm bench publish verify mend forget gc clean
+.PHONY: help demo plan run mirror bundle merge so-far explore site pictures use equivalent check reproduce test quick style lint unit planted dry-runs offline proofs crates slurm bench publish verify mend forget gc clean
 
 ##@ Start
 
@@ -110,6 +110,10 @@ explore: $(READY)  ## Make a page of models to try: make explore SCALE=lite [OVE
 
 site: $(TEST_READY)  ## Make a static site of what is published: make site TO=FOLDER [SCALE= MIRROR=]
 	@$(SACCADE) site --to "$(TO)" $(scale) $(results) $(mirror)
+
+pictures: demo $(TEST_READY)  ## Make the pictures of the guides again (minutes): make pictures [MIRROR=]
+	@$(SACCADE) explore --scale lite --published $(results) $(mirror)
+	@$(VENV)/bin/python -m tests.laboratory.pictures "$(or $(RESULTS),results)"
 
 use: $(READY)  ## Give lines to a trained model: make use RUN=experiment/variant/seed-0 [INPUT=]
 	@$(SACCADE) use "$(RUN)" $(scale) $(results) $(mirror) $(overlay) $(call given,INPUT,--input)

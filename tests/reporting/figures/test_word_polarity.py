@@ -16,7 +16,8 @@ def panel(arrays) -> Panel:
 def test_every_word_is_written_with_its_counts():
     counted = {"word": ["good", "bad"], "counts": [[2, 0], [0.5, 1.004]]}
     left, right = draw([panel(counted), panel(None)], **ASKED).axes
-    assert [text.get_text() for text in left.texts] == ["2", "0", "0.5", "1"]
+    shown = [text.get_text() for text in left.texts]
+    assert shown == ["2 (100 %)", "0 (0 %)", "0.5 (33 %)", "1 (67 %)"]
     assert [text.get_text() for text in left.get_yticklabels()] == ["good", "bad"]
     assert [text.get_text() for text in left.get_xticklabels()] == ["yes", "no"]
     assert "not run" in [text.get_text() for text in right.texts]

@@ -10,7 +10,7 @@ from tests.reporting.synthetic import Results, printing
 from workflow.reporting.cells import read_table, record
 from workflow.reporting.prose import shortened
 from workflow.reporting.publication import differing as module
-from workflow.reporting.publication.differing import WORDS, numbers
+from workflow.reporting.publication.differing import WORDS, furthest, numbers
 from workflow.reporting.tables.tabulating import tabulate
 
 
@@ -68,3 +68,8 @@ def test_numbers_of_one_cause_are_together_and_the_furthest_comes_first(
         ("near", "+3", "3.0", "as above"),
         ("exact", "+99,989", "exact", "C."),
     ]
+    worst, *_, exact = numbers(Path())
+    assert "[far](far), far, " in furthest([worst]) and " 20.0 tolerances away." in furthest(
+        [worst]
+    )
+    assert furthest([exact]) == furthest([]) == ""

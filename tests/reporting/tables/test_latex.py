@@ -29,9 +29,17 @@ HEAD = rf"""\documentclass[10pt,twocolumn]{{article}}
 
 
 def made(
-    columns: int = 2, rows: int = 3, label: str = "row", slide: bool = False, **more: Any
+    columns: int = 2,
+    rows: int = 3,
+    label: str = "row",
+    slide: bool = False,
+    gpus: int = 0,
+    **more: Any,
 ) -> str:
-    """Return a table whose cells are all 12.50, but for those of row 0, which are 2.50."""
+    """Return a table whose cells are all 12.50, but for those of row 0, which are 2.50.
+
+    The first `gpus` rows are trained on a GPU.
+    """
     metric = {"measure": "probe.m", "label": "m", "digits": 2}
     given = toy_table(
         {"m": metric},
@@ -40,6 +48,8 @@ def made(
         **more,
     )
     runs = [one_run(f"r{n}", 0, {"m": 12.5 if n else 2.5}) for n in range(rows)]
+    for run in runs[:gpus]:
+        run.provenance["device"] = "NVIDIA H200"
     table = toy(given, runs)
     return latex(given, "toy", laid_out(given, table), table, slide)
 
@@ -53,6 +63,16 @@ def test_the_form_follows_the_width(columns: int, rows: int, kind: str, tabulars
     assert set(re.findall(r"\\begin{(table\*?)}", text)) == {kind}
     assert text.count(r"\begin{tabular}{") == tabulars
     assert text.startswith(NEEDS)
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "caution"),
+    [(2, 3, "rest of the column on a CPU. Rows"), (14, 3, "rest of the row on a CPU. Columns")],
+)
+def test_rows_of_two_devices_are_named_as_the_form_has_them(
+    columns: int, rows: int, caution: str
+) -> None:
+    assert caution in re.sub(r"\s+", " ", made(columns, rows, gpus=1))
 
 
 def test_a_high_table_goes_on_in_the_next_float() -> None:

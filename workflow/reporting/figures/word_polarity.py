@@ -15,7 +15,7 @@ def draw(
 ) -> Figure:
     """Draw the table of each panel's first series that was run, of its lowest seed.
 
-    Entries are written out and shaded by their share of the word's row, which is Trans.
+    Entries are written out, with their shares of the word's row, which are Trans and shade them.
 
     Args:
         panels: one a table.
@@ -41,15 +41,14 @@ def draw(
         sides = f"{len(words)} words and {len(classes)} labels"
         entries = _table(series, counts, len(words), len(classes), sides)
         shares = entries / np.maximum(entries.sum(axis=1, keepdims=True), 1e-12)
-        axes.imshow(shares, cmap=SHADES, vmin=0, vmax=1.8, aspect="auto", interpolation="nearest")
+        axes.imshow(shares, cmap=SHADES, vmin=0, vmax=1.25, aspect="auto", interpolation="nearest")
         for (row, column), entry in np.ndenumerate(entries):
-            axes.text(column, row, f"{entry:.2g}", ha="center", va="center", fontsize=SMALL)
+            text = f"{entry:.2g} ({100 * shares[row, column]:.0f} %)"
+            axes.text(column, row, text, ha="center", va="center", fontsize=SMALL)
         axes.set_xticks(range(len(classes)), classes)
         axes.set_yticks(range(len(words)), words, fontsize=SMALL)
         axes.tick_params(length=0)
-    about = (
-        "Shades: an entry's share of its word's row, on one scale for all; numbers: the entries."
-    )
+    about = "Numbers: the entries; in brackets, and as shades, their shares of the word's row."
     footnote(figure, panels, f"{about} {of_first(panels)}")
     return figure
 

@@ -1,5 +1,6 @@
 """The numbers of ours that differ from printed ones, each with its cause."""
 
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import cast
@@ -7,7 +8,7 @@ from typing import cast
 import pandas as pd
 
 from workflow.reporting.cells import records, value_of
-from workflow.reporting.prose import shortened, thousands
+from workflow.reporting.prose import shortened, symbols, thousands
 from workflow.reporting.publication.cell_settings import CellSettings
 from workflow.reporting.publication.counting import Comparison, comparisons, once
 from workflow.reporting.publication.places import page_of, title_of
@@ -53,6 +54,19 @@ def numbers(folder: Path) -> list[Difference]:
         for _, ones in groupby(shown, key=lambda one: one["why"])
         for at, one in enumerate(ones)
     ]
+
+
+def furthest(differ: Sequence[Difference]) -> str:
+    """Return which of `numbers` is furthest off, in Markdown, if any has a tolerance."""
+    if not differ or not differ[0]["far"]:
+        return ""
+    worst = differ[0]
+    place = symbols(f"[{worst['title']}]({worst['page']}), {worst['row']}, {worst['column']}")
+    return (
+        f"Furthest from a paper's: {place}. Ours is {worst['ours']}, the paper's "
+        f"{worst['expected']}, {worst['tolerances']} tolerances away. "
+        "[All that differ, and why](#numbers-that-differ)."
+    )
 
 
 def _shown(number: Comparison) -> Difference:

@@ -33,6 +33,9 @@ WORDS = 40
 ROWS = 30
 """Of a table that is seen at once."""
 
+LinkedClaim = tuple[JudgedClaim, str, str]
+"""A claim, the link to its entry, and what it says in a few words, if its paper's file does."""
+
 
 @dataclass(frozen=True)
 class Block:
@@ -86,7 +89,7 @@ def paper_pages(
     caveats = Caveats.read(folder)
     about: dict[str, tuple[Paper, Reference | None]] = {}
     blocks: dict[str, list[Block]] = {}
-    claims: dict[str, list[tuple[JudgedClaim, str]]] = {}
+    claims: dict[str, list[LinkedClaim]] = {}
     for paper in papers:
         about |= {one.key: (paper, one) for one in paper.about.references}
         if not paper.about.references:
@@ -134,34 +137,35 @@ def paper_pages(
     return made
 
 
-def by_reason(claims: Iterable[tuple[JudgedClaim, str]]) -> dict[str, dict[str, list[str]]]:
+def by_reason(claims: Iterable[LinkedClaim]) -> dict[str, dict[str, list[str]]]:
     """Return the links of claims that were not run by the reason, and by the paper's section."""
     reasons: dict[str, dict[str, list[str]]] = {}
-    for claim, link in claims:
+    for claim, link, _ in claims:
         why = "; ".join([*limits(claim, []), claim.reason])
         section = claim.source.partition(" ")[2] or claim.source
         reasons.setdefault(why, {}).setdefault(section, []).append(link)
     return reasons
 
 
-def _uses(blocks: Iterable[Block], claims: Iterable[tuple[JudgedClaim, str]], symbol: str) -> bool:
+def _uses(blocks: Iterable[Block], claims: Iterable[LinkedClaim], symbol: str) -> bool:
     """Say whether claims, tables or captions have a symbol (`A(` of `A(u, v)`)."""
-    texts = [symbols(f"{claim.claim} {evidence(claim)}") for claim, _ in claims]
+    texts = [symbols(f"{claim.claim} {evidence(claim)}") for claim, _, _ in claims]
     texts += [f"{it.title} {it.caption} {it.body}" for one in blocks for it in (one, *one.figures)]
     return symbols(symbol).partition("u")[0] in " ".join(texts)
 
 
-def _claims(folder: Path, paper: Paper) -> Iterator[tuple[str, tuple[JudgedClaim, str]]]:
-    """Yield the claims of a paper's file: on which page, and each with the link to its entry."""
+def _claims(folder: Path, paper: Paper) -> Iterator[tuple[str, LinkedClaim]]:
+    """Yield the claims of a paper's file, each with the key of its page."""
     path = folder / "claims" / f"{paper.name}.json"
     if not path.is_file():
         return
     lines = path.read_text(encoding="utf-8").splitlines()
     at = {line.strip(' ,"'): number for number, line in enumerate(lines, 1) if line[3:8] == '"id":'}
+    short = {one["id"]: one.get("short", "") for one in paper.claims.get("claims", [])}
     for claim in read_claims(path):
         key = key_of(claim.source) if paper.about.references else paper.name
         line = at[f'id": "{claim.id}']
-        yield key, (claim, f"claims/{paper.name}.json#L{line}")
+        yield key, (claim, f"claims/{paper.name}.json#L{line}", short.get(claim.id, ""))
 
 
 def _blocks(folder: Path, scale: str, paper: Paper) -> Iterator[tuple[str, Block]]:

@@ -40,6 +40,7 @@ def scale_page(
         runs: the `run.json` of each published run.
     """
     counts = Counter(map(earlier, runs))
+    differ = differing.numbers(folder)
     return markdown(
         "scale",
         scale=scale,
@@ -52,7 +53,8 @@ def scale_page(
         counts=headline.tables,
         caveats=Caveats.read(folder),
         changed=history.after_results(read_history(folder / history.NAME)),
-        differing=differing.numbers(folder),
+        differing=differ,
+        furthest=differing.furthest(differ),
         devices=of_two_devices(folder),
         symbols=symbols,
         markdown_cell=markdown_cell,

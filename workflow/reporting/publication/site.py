@@ -106,7 +106,7 @@ def _page(path: Path, root: Path, bar: Mapping[str, str]) -> tuple[str, str, lis
     body = re.sub(r"<table[^>]*>", r'<div class="scroll" tabindex="0">\g<0>', body)
     body = body.replace("</table>", "</table></div>").replace("<pre", '<pre tabindex="0"')
     body = FIGURE.sub(r'<p class="scroll" tabindex="0">\1</p>', body)
-    body = re.sub(r'\b(href|src)="([^"]+)"', moved, body)
+    body = re.sub(r'\b(href|src|srcset)="([^"]+)"', moved, body)
     if "Explorer" in bar:
         link = f'<p><a href="{relative(bar["Explorer"], own)}\\1">Open it in the explorer</a></p>'
         body = EXAMPLE.sub(link, body)

@@ -12,10 +12,12 @@ NAMED = 8
 """So many rows with other numbers of runs are named; more are counted."""
 MARK, ON_GPU = "† ", "‡"
 """At values of runs that diverged, and before the sentence about them; at those of a GPU."""
-TWO_DEVICES = (
-    f"{ON_GPU} trained on a GPU, the rest of the column on a CPU. "
-    "Rows trained on a CPU and on a GPU must not be compared."
+TWO_DEVICES, TURNED_TWO_DEVICES = (
+    f"{ON_GPU} trained on a GPU, the rest of the {line} on a CPU. "
+    f"{across} trained on a CPU and on a GPU must not be compared."
+    for line, across in (("column", "Rows"), ("row", "Columns"))
 )
+"""Below a table, and below one that is turned."""
 UNEQUAL = (
     "Rows over different seeds don't compare directly; the claims compare the seeds that both "
     "sides share."

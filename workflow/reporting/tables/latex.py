@@ -14,7 +14,7 @@ from math import ceil
 from workflow.definitions.references import key_of
 from workflow.definitions.tables import Tables
 from workflow.reporting.cells import LongForm
-from workflow.reporting.tables.footnotes import behind
+from workflow.reporting.tables.footnotes import TURNED_TWO_DEVICES, behind
 from workflow.reporting.tables.layout import MISSING, NO_ROW, NOT_RUN, CellTexts, Grid
 from workflow.reporting.tables.long_form import QUOTED
 from workflow.reporting.tables.tex_text import aligned, tex, width, wrapped
@@ -142,7 +142,10 @@ def latex(definitions: Tables, name: str, shown: Grid, table: LongForm, slide: b
     """Return the table as floats or slides, with what else is to be known of it in comments."""
     definition = definitions["tables"][name]
     title = _title(str(definition["title"]), str(definition["source"]))
-    caption = tex(f"{title}. {shown.caption} {shown.caution}".strip())
+    rooms = [SLIDE] if slide else [COLUMN, PAGE]
+    parts, room, turned = _fitted(shown, rooms) if shown.rows else ([], COLUMN, False)
+    caution = TURNED_TWO_DEVICES if shown.caution and turned else shown.caution
+    caption = tex(f"{title}. {shown.caption} {caution}".strip())
     label = rf"\label{{tab:{name}}}"
     titles = [rf"\caption{{{caption}{label}}}", rf"\caption{{{tex(title)}, continued.}}"]
     notes = [f"% {note}" for note in ("Notes:", *shown.notes)] if shown.notes else []
@@ -153,7 +156,6 @@ def latex(definitions: Tables, name: str, shown: Grid, table: LongForm, slide: b
     if not shown.rows:
         none = _float("frame" if slide else "table", [NO_ROW], "", titles[0])
         return "\n".join([needs, none, *notes])
-    parts, room = _fitted(shown, [SLIDE] if slide else [COLUMN, PAGE])
     legend = _legend(shown, table)
     kind = "frame" if slide else "table" if room == COLUMN else "table*"
     height: float = HEIGHT - 12 * ceil(1.2 * width(caption) / room)
@@ -174,8 +176,8 @@ def _title(title: str, source: str) -> str:
     return f"{rest[0].upper()}{rest[1:]} ({number} of {key_of(source)})"
 
 
-def _fitted(shown: Grid, rooms: Sequence[float]) -> tuple[list[Tabular], float]:
-    """Return the table in parts, and the first of these rooms across that they fit."""
+def _fitted(shown: Grid, rooms: Sequence[float]) -> tuple[list[Tabular], float, bool]:
+    """Return the table in parts, the first of these rooms across that they fit, and if turned."""
     upright = _upright(shown)
     forms = [upright]
     if len(shown.rows) < len(shown.columns):
@@ -184,11 +186,12 @@ def _fitted(shown: Grid, rooms: Sequence[float]) -> tuple[list[Tabular], float]:
         for form in forms:
             if form.width <= room:
                 _stretch(form, room)
-                return [form], room
-    parts = min((_parts(form, room) for form in forms), key=len)
+                return [form], room, form is not upright
+    form = min(forms, key=lambda form: len(_parts(form, room)))
+    parts = _parts(form, room)
     for part in parts:
         _stretch(part, room)
-    return parts, room
+    return parts, room, form is not upright
 
 
 def _upright(shown: Grid) -> Tabular:
