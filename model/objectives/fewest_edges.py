@@ -55,8 +55,8 @@ class FewestEdges:
         sums = {"loss": nll.detach() * units}
         if not model.training:
             return Loss(nll, units, sums)
-        gates = (part for part in model.modules() if isinstance(part, EdgeGates))
-        share = open_share([gate.openness for gate in gates], real)
+        gates = [part.openness for part in model.modules() if isinstance(part, EdgeGates)]
+        share = open_share([one for one in gates if one is not None], real)
         sums["edges"] = share.detach() * units
         with torch.no_grad():
             model.excess.mul_(self.memory).add_((1 - self.memory) * (nll - self.bound))
@@ -70,7 +70,12 @@ def open_share(openness: list[Tensor], real: Tensor) -> Tensor:
     Args:
         openness: of each layer.
         real: whether a query is no padding, (B, T).
+
+    Raises:
+        ValueError: there is no layer.
     """
+    if not openness:
+        raise ValueError("no layer has gates: give the decoder the normalizer EdgeGates.")
     total = sum((layer.sum(dim=-1).mean(dim=1) * real).sum() for layer in openness)
     edges = (real * torch.arange(1, real.shape[1] + 1, device=real.device)).sum()
     return total / (len(openness) * edges)

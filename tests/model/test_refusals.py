@@ -17,6 +17,7 @@ from model.normalizers.entmax_bisect import EntmaxBisect
 from model.normalizers.gumbel import Gumbel
 from model.normalizers.softmax import Softmax
 from model.normalizers.topk import TopK, TopKOfMany
+from model.objectives.fewest_edges import FewestEdges, open_share
 from model.objectives.language_modelling import LanguageModelling
 from model.objectives.role_translation import RoleTranslation
 from model.objectives.translation import Translation
@@ -37,6 +38,8 @@ CASES = [
     (lambda: Transformer(5, **SIZES, normalizer=Softmax(), norm="mid"), "norm must be"),
     (lambda: Dropout(1.0), "dropout must be"),
     (lambda: LanguageModelling(sparsity=-1), "must not be negative"),
+    (lambda: FewestEdges(bound=0), "must be positive"),
+    (lambda: open_share([], torch.ones(1, 1)), "no layer has gates"),
     (lambda: receptive_field([torch.eye(2)[None, None]], "sum"), "'min' or 'probabilistic'"),
     *[(lambda seeds=s: heads(seeds), HEADS) for s in ([1, 2], [1, 2, 3, 4], [1, 2, 1], [])],
     (lambda: Gumbel(0), "temperature must be positive"),

@@ -118,9 +118,7 @@ def _kept(file: Path, line: str) -> Arrays:
     }
 
 
-def _models(
-    plan: Plan, results: Mapping[str, RunResult]
-) -> Iterator[tuple[list[str], int | None]]:
+def _models(plan: Plan, results: Mapping[str, RunResult]) -> Iterator[tuple[list[str], int | None]]:
     """Yield the published runs that count of each model, lowest seed first, and its words."""
     keys = sorted((key for key, it in results.items() if not it.stale), key=lambda key: named(key))
     for paper in Paper.all(plan.mechanisms):
