@@ -128,7 +128,8 @@ def _spreads(place: CellMetric, ours: Ours, scalars: Sequence[MetricValue]) -> l
     if metric.get("spread_over") == "examples":
         arrays = [run.array(measure) for run in place.behind]
         spreads.insert(0, over_examples(ours, arrays, scalars))
-    bounds = bounds_of(_unit(metric, scalars), measure.rpartition(".")[2])
+    values = numbers_of(place.behind, measure)
+    bounds = bounds_of(_unit(metric, scalars), measure.rpartition(".")[2], values)
     return [within(spread, *bounds) for spread in spreads]
 
 
