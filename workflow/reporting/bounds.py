@@ -23,9 +23,7 @@ ERRORS = 4
 """Standard errors of the test sample that a loss may be below its floor."""
 
 
-def bounds_of(
-    unit: str | None, metric: str, values: Collection[float] = ()
-) -> tuple[float, float]:
+def bounds_of(unit: str | None, metric: str, values: Collection[float] = ()) -> tuple[float, float]:
     """Return the least and the largest value of a metric of a unit, infinite where it has none.
 
     Weights have those of their unit where all `values`, of one mechanism, are within.
