@@ -111,6 +111,6 @@ def _of_seeds(claim: JudgedClaim) -> list[str]:
     cases = claim.n if claim.over == "proportions" else len(claim.by_seed)
     words = [f"fragile ({claim.fragile} of {cases})"] if claim.fragile else []
     opposite = {"holds": "does not hold", "does not hold": "holds"}.get(claim.verdict)
-    alone = [claim.asked.answer((one, one)) for one in np.round(claim.by_seed, EXACT).tolist()]
-    opposed = alone.count(opposite) if opposite else 0
+    alone = np.round(claim.by_seed, EXACT).tolist()
+    opposed = sum(claim.asked.answer((one, one)) == opposite for one in alone)
     return words + [f"{opposed} of {cases} seeds point the other way"] * (opposed > 0)
