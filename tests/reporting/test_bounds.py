@@ -68,7 +68,14 @@ def test_an_interval_ends_where_its_value_has_to() -> None:
     wide = over_runs(Ours(3, 96.0, 9.0))
     assert (wide["ci_low"], wide["ci_high"]) == pytest.approx((73.643, 118.357), abs=1e-3)
     assert within(wide, *bounds_of("%", "accuracy")) == {**wide, "ci_high": 100}
-    assert within(wide, *bounds_of("ms", "step")) == wide
+    assert within(wide, *bounds_of("nats", "log_odds")) == wide
+    late = over_runs(Ours(3, 9.0, 9.0))
+    assert within(late, *bounds_of("updates", "copied_at")) == {**late, "ci_low": 0}
+    weights = over_runs(Ours(3, 0.33, 0.58))
+    free = within(weights, *bounds_of("fraction", "attention", [0.0, 1.2]))
+    assert free == weights == within(weights, *bounds_of("fraction", "attention"))
+    shares = within(weights, *bounds_of("fraction", "attention", [0.0, 1.0]))
+    assert (shares["ci_low"], shares["ci_high"]) == (0, 1)
     assert within(over_runs(Ours(1, 96.0)), 0, 1)["ci_high"] is None
 
 

@@ -97,6 +97,8 @@ class Metric(TypedDict):
     checkpoint and the one before"""
     proportion: NotRequired[Flag]
     """the measure is 0 or 1 and its mean a fraction of runs"""
+    two_peaked: NotRequired[Flag]
+    """runs end near one of two values, so that Student's interval of their mean is none"""
     tolerance: NotRequired[MetricTolerance]
 
 

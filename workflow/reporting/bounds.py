@@ -1,7 +1,7 @@
 """What no measure can be: a share above 1, a loss below the entropy of what it is measured on."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from workflow.planning.run_files import ScalarRecord
 
@@ -12,6 +12,7 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "probability": (-1, 1),
     "tau": (-1, 1),
     "tau x100": (-100, 100),
+    **dict.fromkeys(("K tokens/s", "ms", "tokens", "updates", "x100"), (0, math.inf)),
 }
 """The least and the largest value of a unit; a `probability` may be a difference of two."""
 WEIGHTS = ("attention", "best_head", "last_bottom", "last_top", "threshold")
@@ -22,10 +23,14 @@ ERRORS = 4
 """Standard errors of the test sample that a loss may be below its floor."""
 
 
-def bounds_of(unit: str | None, metric: str) -> tuple[float, float]:
-    """Return the least and the largest value of a metric of a unit, infinite where it has none."""
-    free = unit not in BOUNDS or metric in WEIGHTS
-    return (-math.inf, math.inf) if free else BOUNDS[str(unit)]
+def bounds_of(unit: str | None, metric: str, values: Collection[float] = ()) -> tuple[float, float]:
+    """Return the least and the largest value of a metric of a unit, infinite where it has none.
+
+    Weights have those of their unit where all `values`, of one mechanism, are within.
+    """
+    low, high = BOUNDS.get(str(unit), (-math.inf, math.inf))
+    within = values and low <= min(values) and max(values) <= high
+    return (low, high) if within or metric not in WEIGHTS else (-math.inf, math.inf)
 
 
 def beyond(scalars: Mapping[str, ScalarRecord], metric: str) -> str:

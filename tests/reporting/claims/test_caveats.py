@@ -79,7 +79,7 @@ def test_claims_of_a_family_are_corrected_together() -> None:
     ps = {"a": 0.012, "b": 0.02, "c": 0.6, "d": None}
     verdicts = dict(zip(ps, ("holds", "does not hold", "undecided", "not run"), strict=True))
     claims = [
-        claim(id=name, p=p, verdict=verdicts[name], check=True, family="ranks", runs=[])
+        claim(id=name, p=p, verdict=verdicts[name], check=True, family="ranks", runs=[], by_seed=[])
         for name, p in ps.items()
     ]
     others = [claim(id=f"other {n}", p=0.9, runs=[]) for n in range(5)]
@@ -118,3 +118,16 @@ def test_seeds_that_share_trainings_are_a_caveat_of_what_has_an_interval() -> No
     assert caveats.of(claim()) == caveats.of(claim(crossed=True, ci_low=None, ci_high=None)) == []
     decided = [claim(id=name, verdict="holds", crossed=name == "a") for name in "ab"]
     assert "; in 1 the seeds share trainings. After" in Caveats(decided, []).sentence
+
+
+def test_what_hangs_on_single_seeds_says_so_and_is_counted() -> None:
+    caveats = Caveats([], [])
+    decided = claim(verdict="holds", fragile=2, by_seed=[0.5, -1.0, 1.5])
+    assert caveats.of(decided) == ["fragile (2 of 3)", "1 of 3 seeds point the other way"]
+    runs = claim(verdict="does not hold", over="proportions", n=10, by_seed=[], fragile=1)
+    assert caveats.of(runs) == ["fragile (1 of 10)"]
+    assert caveats.of(replace(decided, verdict="undecided", fragile=None)) == []
+    assert caveats.of(replace(decided, fragile=0, by_seed=(0.5, -1e-17))) == []
+    check = replace(decided, id="check", check=True)
+    sentence = Caveats([decided, replace(runs, id="b"), check], []).sentence
+    assert "; 2 would change without one of their seeds (fragile). After" in sentence

@@ -142,6 +142,7 @@ def test_claims_stand_by_verdict_and_lead_to_their_entries(folder: Path, paper: 
     _, undecided, waiting = re.split(r"\d+ undecided:|<details><summary>\d+ not run", claims)
     assert "\n| | claim | difference [95 %] | paper |\n" in undecided
     assert "*Late*: added or reworded after we saw results. *Looks*: " in claims
+    assert "*Fragile (2 of 5)*: " in claims
     assert "[equations](../../equations.md#kinley2020)" in paper and "\nSymbols: τ is " in paper
     other = (folder / "discrete2020.md").read_text()
     assert "*Looks*" not in other and "\nSymbols: " not in other

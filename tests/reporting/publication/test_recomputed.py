@@ -114,7 +114,7 @@ def test_means_spreads_and_intervals_of_every_cell() -> None:
                 _, low, high = proportion(values, "exact")
             else:
                 low, high = student(values)
-            least, most = possible(row["unit"], cell["measure"])
+            least, most = possible(row["unit"], cell["measure"], values)
             low, high = max(low, least), min(high, most)
             counts["cut"] += (low, high) != student(values) and high == most
             assert float(row["ci_low"]) == pytest.approx(low, rel=1e-4, abs=1e-6), place
@@ -272,10 +272,13 @@ def of_pairs(differences: np.ndarray, level: float) -> tuple[float, float, float
     return estimate, estimate - half, estimate + half
 
 
-def possible(unit: str, measure: str) -> tuple[float, float]:
+def possible(unit: str, measure: str, values: Sequence[float] = ()) -> tuple[float, float]:
     """What a measure can be at least and at most; some mechanisms' weights are not bounded."""
     if measure.endswith(("attention", "best_head", "last_bottom", "last_top", ".threshold")):
-        return -math.inf, math.inf
+        shares = values and all(0 <= value <= 1 for value in values)
+        return (0, 1) if shares else (-math.inf, math.inf)
+    if unit in ("K tokens/s", "ms", "tokens", "updates", "x100"):
+        return 0, math.inf
     if unit in ("%", "BLEU", "fraction"):
         return 0, 1 if unit == "fraction" else 100
     if unit in ("tau", "probability"):

@@ -117,6 +117,7 @@ def test_a_row_without_an_interval_says_why(tmp_path: Path, gpu: Sequence[int], 
     shown, _ = two_devices(tmp_path, gpu)
     assert shown.rows[0][-1].endswith(f" [none: {why}]")
     assert "0 of 0 intervals leave out 0, and 1 row has none." in shown.about
+    assert shown.about.endswith("So few runs do not show that devices are equal.")
 
 
 def decided(left: Sequence[str], right: Sequence[str], over: str = "runs") -> dict[str, object]:

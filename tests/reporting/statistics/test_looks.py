@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from tests.reporting.synthetic import one_run, toy_claim
+from tests.reporting.synthetic import one_run, toy, toy_claim, toy_table
 from workflow import ROOT
 from workflow.definitions.claims import Claims, check_claims
 from workflow.definitions.loader import check
 from workflow.definitions.paper import Paper
+from workflow.reporting.cells import records
 from workflow.reporting.claims.judged import JudgedClaim, read_claims
 from workflow.reporting.claims.judging import judge
 from workflow.reporting.claims.markdown import claims_table
@@ -152,6 +153,8 @@ def test_no_rule_on_means_is_right_where_seeds_have_two_peaks(seeds: int) -> Non
     assert np.mean(of_shares) < 0.05 + CHANCE
 
 
+ALSO = "copying_mechanisms"
+"""Where that depends on the mechanism; claims on it are of its trainings that learn."""
 TWO_PEAKED = ("permutation_copying", "multihead_copying", "head_screening")
 """Experiments whose trainings learn or do not; how many updates it takes those that do is a number
 with one peak."""
@@ -162,6 +165,27 @@ def test_claims_on_trainings_with_two_peaks_are_over_proportions(paper: Paper) -
     for claim in paper.claims["claims"]:
         if claim["experiment"] in TWO_PEAKED and not claim["measure"].endswith("_at"):
             assert claim["over"] == "proportions", claim["id"]
+
+
+def test_means_of_trainings_with_two_peaks_have_no_interval() -> None:
+    """Of three or six such runs Student's reached from -1.1 to 1.8 for a weight of attention."""
+    tables, found = Paper("attention_learning").tables, set()
+    for table in tables["tables"].values():
+        columns = table["columns"] if table.get("experiment") in (*TWO_PEAKED, ALSO) else ()
+        found |= {name for column in columns for name in column["metrics"]}
+    metrics = {name: tables["metrics"][name] for name in found if not name.startswith("ibm_")}
+    means = {name for name, metric in metrics.items() if not metric.get("proportion")}
+    shares = {name for name in means if name.endswith("_share")}  # of IBM Model 1
+    assert {name for name in means - shares if not name.endswith("_at")} == {
+        name for name, metric in tables["metrics"].items() if metric.get("two_peaked")
+    }
+    metric = {"measure": "probe.m", "label": "m", "digits": 2}
+    columns = [{"id": "m", "label": "m", "metrics": ["m"]}]
+    runs = [one_run("v", seed, {"m": value}) for seed, value in enumerate((0.0, 1.0, 1.0))]
+    for peaks, ends in ({}, 1.0), ({"two_peaked": True}, None):
+        made = toy_table({"m": metric | peaks}, columns, [{"id": "v", "label": "v"}])
+        (cell,) = records(toy(made, runs).cells)
+        assert cell["std"] and (cell["ci_high"], cell["n"]) == (ends, 3)
 
 
 @pytest.mark.parametrize("count", range(5))

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from scipy import stats
 
 from tests.workflow.conftest import ROOT
 from tests.workflow.pages.guides import GUIDES, PAGES, README
@@ -87,6 +88,45 @@ def test_the_dependencies_that_mechanisms_find_are_the_published_ones() -> None:
         assert numbers == [f"{number:.2f}" for number in found[name]]
     losses = [float(cell["mean"]) for cell in cells if cell["metric"] == "nll"]
     assert max(losses) - min(losses) < 0.0005
+
+
+def test_how_equal_the_mechanisms_of_the_stack_language_are() -> None:
+    """Losses by scipy's interval of paired seeds; sizes and rates by what the runs were made of."""
+    page = " ".join((ROOT / "docs/explanations.md").read_text("utf-8").split())
+    losses: dict[str, dict[int, float]] = {}
+    sizes, rates = {}, set()
+    for line in (ROOT / RUNS).read_text().splitlines():
+        run = json.loads(line)
+        name, spec = run["key"].partition("/")[0].removeprefix("stack_"), run["spec"]
+        scalars = run["measures"]["evaluators"]["language_modelling"]["scalars"]
+        losses.setdefault(name, {})[spec["seed"]] = scalars["nll"]["value"]
+        sizes[name] = run["parameters"]
+        rates.add(json.dumps([spec["training"], run["steps"]], sort_keys=True))
+    every = [loss for by_seed in losses.values() for loss in by_seed.values()]
+    assert f"single trainings by up to {max(every) - min(every):.4f}.".replace("0.", ".") in page
+    softmax, ends = losses.pop("softmax"), {}
+    for name, by_seed in losses.items():
+        apart = [by_seed[seed] - softmax[seed] for seed in softmax]
+        mean, spread = sum(apart) / 5, stats.sem(apart)
+        ends[name] = (mean, *stats.t.interval(0.95, 4, mean, spread))
+    worse = sorted(name for name, (_, low, _) in ends.items() if low > 0)
+    assert worse == ["argmax", "asentmax", "entmax15", "gumbel", "sparsemax", "topk"]
+    assert all(ends[it][1] > -0.0002 and ends[it][2] < 0.0002 for it in ends.keys() - {*worse})
+    for name in ("sparsemax", "gumbel"):
+        mean, low, high = (f"{number:.4f}"[1:] for number in ends[name])
+        assert f"by {mean} [{low}, {high}]" in page
+    assert len(rates) == 1 and "one learning rate, schedule, and number of updates" in page
+    more = {name: size / sizes["softmax"] - 1 for name, size in sizes.items()}
+    assert (
+        f"the {sizes['softmax']:,} of softmax: gated {100 * more.pop('gated'):.0f} % more" in page
+    )
+    assert 0 < max(more.values()) < 0.01 and min(more.values()) == 0
+    (with_penalty,) = (
+        [float(cell[key]) for key in INTERVAL]
+        for cell in published("stack_language")
+        if (cell["row"], cell["metric"]) == ("uniform: soft + penalty", "f1_weighted")
+    )
+    assert "F1 of {:.2f} [{:.2f}, {:.2f}] at 0.884.".format(*with_penalty) in page
 
 
 def test_numbers_in_sentences_on_explanations_are_the_published_ones() -> None:

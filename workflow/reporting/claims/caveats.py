@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
+
 from workflow.files import read_history
 from workflow.reporting.claims import history
 from workflow.reporting.claims.history import DatedChanges
@@ -13,6 +15,8 @@ from workflow.reporting.statistics.intervals import LEVEL
 from workflow.reporting.statistics.multiple import after_benjamini_hochberg, after_holm, holm
 
 ONE_OF_MANY = "not after Benjamini-Hochberg"
+EXACT = 9
+"""Decimals of a difference that are no rounding of the machine's."""
 CROSSED = "seeds share trainings: the interval is too narrow"
 
 
@@ -59,7 +63,7 @@ class Caveats:
         words += [self.late[claim.id]] if claim.id in self.late else []
         many = claim.verdict in DECIDED and claim.p is not None and not claim.check
         words += [ONE_OF_MANY] * (many and claim.id not in self.benjamini_hochberg)
-        return words + self._of_family(claim)
+        return [*words, *_of_seeds(claim), *self._of_family(claim)]
 
     def _of_family(self, claim: JudgedClaim) -> list[str]:
         """Say whether a decided claim stands among its family, if it is of one."""
@@ -91,10 +95,22 @@ class Caveats:
         untested = len(decided) - len(tested)
         rest = f"; {untested} {'have' if untested > 1 else 'has'} no test" if untested else ""
         narrow = sum(one.crossed for one in self._made if one.id in decided)
-        also = f"; in {narrow} the seeds share trainings" if narrow else ""
+        fragile = sum(bool(one.fragile) for one in self._made)
+        also = f"; {fragile} would change without one of their seeds (fragile)" if fragile else ""
+        also += f"; in {narrow} the seeds share trainings" if narrow else ""
         return (
             f"Caution: {len(decided & {*self.late})} of the {len(decided)} decided claims were "
             f"added or reworded after results were known{also}. After correction for multiple "
             f"tests, {len(tested & self.benjamini_hochberg)} (Benjamini-Hochberg) or "
             f"{len(tested & self.holm)} (Holm) of {len(tested)} remain{rest}."
         )
+
+
+def _of_seeds(claim: JudgedClaim) -> list[str]:
+    """Say without how many seeds a verdict is another, and how many alone say the opposite."""
+    cases = claim.n if claim.over == "proportions" else len(claim.by_seed)
+    words = [f"fragile ({claim.fragile} of {cases})"] if claim.fragile else []
+    opposite = {"holds": "does not hold", "does not hold": "holds"}.get(claim.verdict)
+    alone = np.round(claim.by_seed, EXACT).tolist()
+    opposed = sum(claim.asked.answer((one, one)) == opposite for one in alone)
+    return words + [f"{opposed} of {cases} seeds point the other way"] * (opposed > 0)

@@ -99,6 +99,9 @@ class JudgedClaim:
     partners: list[str]
     crossed: bool
     """Whether its seeds are not independent, see `measures.crossed`."""
+    fragile: int | None
+    """Of a decided claim, the number of seeds without which, each left out alone, the verdict is
+    another, at the level of one look; over proportions, the number of runs."""
 
     @property
     def outcome(self) -> str:
@@ -135,7 +138,7 @@ class JudgedClaim:
             "below": "",
             "family": "",
         }
-        later |= dict.fromkeys(("p", "needed", "enough"))
+        later |= dict.fromkeys(("p", "needed", "enough", "fragile"))
         told = {**later, **told}
         sides = {side: ClaimSide(**told[side]) for side in ("left", "right")}
         return cls(**{field.name: told[field.name] for field in fields(cls)} | sides)

@@ -96,6 +96,14 @@ def judge(
         shared = crossed(named)
         if shared and len(ones) == PAIR and decision.verdict in DECIDED:
             decision = replace(decision, verdict="undecided", reason=ONE_PAIR, p=None)
+        fragile = None
+        if decision.verdict in DECIDED:
+            left_out = _left_out(claim, ones, others)
+            fragile = sum(
+                (shared and len(one) == PAIR)
+                or test(claim, one, other, asked.looked_at(len(one)))[0].verdict != decision.verdict
+                for one, other in left_out
+            )
         compared = [one for both in zip_longest(ones, others) for one in both if one is not None]
         compared += [
             off[one.seed]
@@ -127,9 +135,23 @@ def judge(
             runs=[measure.identity for measure in behind],
             partners=partners(named),
             crossed=shared,
+            fragile=fragile,
         )
         claims.append(judged.told())
     return {"schema": 1, "paper": paper.name, "scale": scale, "claims": claims, "runs": runs}
+
+
+def _left_out(
+    claim: Claim, left: Sequence[EvaluatedRun], right: Sequence[EvaluatedRun]
+) -> list[tuple[list[EvaluatedRun], list[EvaluatedRun]]]:
+    """Return what a claim compares without each of its seeds; over proportions, of its runs."""
+
+    def without(runs: Sequence[EvaluatedRun]) -> list[list[EvaluatedRun]]:
+        return [[*runs[:place], *runs[place + 1 :]] for place in range(len(runs))]
+
+    if claim["over"] != "proportions":
+        return [*zip(without(left), without(right), strict=True)]
+    return [(one, [*right]) for one in without(left)] + [([*left], one) for one in without(right)]
 
 
 def _runs(

@@ -122,10 +122,11 @@ def _ranges(points: Sequence[float], every: Sequence[float]) -> str:
 
 
 def survey(panels: Sequence[Panel], baseline: str, measures: Mapping[str, ShownMeasure]) -> str:
-    """Say how often series are better and worse than the baseline, and which are never worse.
+    """Say how often series are better and worse than the baseline, and which are not shown worse.
 
     Also how often where all comparisons together are wrong in at most 5 % (Bonferroni). A series is
-    better somewhere by these intervals, and worse nowhere by those of 95 %.
+    better somewhere by these intervals, and shown worse nowhere by those of 95 %: it may be worse
+    where little was run.
     """
 
     def compared(level: float) -> list[tuple[str, Interval]]:
@@ -146,7 +147,8 @@ def survey(panels: Sequence[Panel], baseline: str, measures: Mapping[str, ShownM
     return (
         f"Of {len(each)} comparisons with {baseline}, {len(up)} are better and {len(down)} worse, "
         f"corrected for their number {len(surely_up)} and {len(surely_down)}, the others "
-        f"undecided; better somewhere, corrected, and worse nowhere: {listed(gains) or 'none'}"
+        f"undecided; better somewhere, corrected, and shown worse nowhere: "
+        f"{listed(gains) or 'none'}"
         if each
         else ""
     )

@@ -52,7 +52,8 @@ def of_two_devices(folder: Path) -> Counts:
         + f", and {bare} row{'s have' if bare > 1 else ' has'} none"
         * (bare > 0)
         + ". An interval is Student's over seeds, which are others on each device, with one spread "
-        "for both; none is corrected for their number."
+        "for both; none is corrected for their number. So few runs do not show that devices are "
+        "equal."
     )
     return Counts(about, COLUMNS, tuple(tuple(_line(row)) for row in rows))
 

@@ -98,6 +98,10 @@ class Hypothesis(NamedTuple):
         """Return the level of one look, so that all together leave in at most 1 - `level`."""
         return 1 - (1 - level) / max(len(self.looks), 1)
 
+    def looked_at(self, seeds: int) -> "Hypothesis":
+        """Return the same with each look at so many seeds, at the level that each look has."""
+        return self._replace(looks=(seeds,) * len(self.looks))
+
     def unplanned(self, seeds: int) -> bool:
         """Say whether a claim with a plan is not to be decided with so many seeds."""
         return bool(self.looks) and seeds not in self.looks

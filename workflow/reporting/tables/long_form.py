@@ -125,10 +125,13 @@ def _spreads(place: CellMetric, ours: Ours, scalars: Sequence[MetricValue]) -> l
     metric, measure = place.metric, place.metric["measure"]
     share = bool(metric.get("proportion"))
     spreads = [over_outcomes(metric, ours, place.behind) if share else over_runs(ours)]
+    if metric.get("two_peaked"):
+        spreads = [{**spreads[0], "ci_low": None, "ci_high": None}]
     if metric.get("spread_over") == "examples":
         arrays = [run.array(measure) for run in place.behind]
         spreads.insert(0, over_examples(ours, arrays, scalars))
-    bounds = bounds_of(_unit(metric, scalars), measure.rpartition(".")[2])
+    values = numbers_of(place.behind, measure)
+    bounds = bounds_of(_unit(metric, scalars), measure.rpartition(".")[2], values)
     return [within(spread, *bounds) for spread in spreads]
 
 
