@@ -1,6 +1,7 @@
 """README and guides: short, each link leads somewhere, and each guide is in README's index."""
 
 import csv
+import json
 import re
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tests.workflow.pages.guides import GUIDES, PAGES, README
 
 BESIDE = [ROOT / "config" / "README.md", *sorted((ROOT / ".github").glob("*.md"))]
 """Pages that people find where they look for them."""
+RUNS = "docs/reproduction/lite/runs/mechanism_stack.jsonl"
 TABLES, INTERVAL = "docs/reproduction/lite/tables", ("mean", "ci_low", "ci_high")
 
 
