@@ -290,6 +290,10 @@ DEPENDENT = {
         lambda scores: (scores + scores.clamp(min=-9).mean(0)).softmax(-1),
         "what a text gets changes with another text",
     ),
+    "placed": (
+        lambda scores: (scores * torch.arange(1, len(scores) + 1)[:, None, None, None]).softmax(-1),
+        "what a text gets changes with its place in the batch",
+    ),
     "drawn": (
         lambda scores: (scores + torch.randn_like(scores)).softmax(-1),
         "it draws random numbers outside training",
