@@ -114,9 +114,9 @@ def test_a_row_without_published_weights_is_refused(
         publication.weights(None)
     with pytest.raises(SystemExit) as ended:
         publication.check(row=row)
-    have = "no run" if row == ROW else LANGUAGE
+    have = "nor any others" if row == ROW else f"only those of {LANGUAGE}"
     assert f"{ended.value}{capsys.readouterr().err}".splitlines()[-1] == (
-        f"error: ROW={row}: its weights are not published at scale demo, only those of {have}; "
+        f"error: ROW={row}: its weights are not published at scale demo, {have}; "
         f"make reproduce ROW={row} trains it again"
     )
 

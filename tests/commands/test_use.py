@@ -1,6 +1,7 @@
 """`python -m workflow use` answers each line, and says which line it can't answer."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -91,3 +92,53 @@ def test_marks_of_utf_8_are_no_text_and_other_encodings_are_refused(
         main(["use", LANGUAGE, "--scale", "demo", "--results", plan.results, "--input", str(lines)])
     said = f"{ended.value}{capsys.readouterr().err}"
     assert f"{lines}: this text is in UTF-16; save it as UTF-8" in said
+
+
+def test_what_is_odd_about_a_line_is_said(
+    plan: Plan, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = tmp_path / "lines"
+    use(plan, REVIEWS, lines, "a film\n")
+    assert not capsys.readouterr().err
+    lines.write_bytes(b"a caf\xe9 film\na\tfilm\na \x1b[2Jfilm\n")
+    main(["use", REVIEWS, "--scale", "demo", "--results", plan.results, "--input", str(lines)])
+    said, warned = capsys.readouterr()
+    assert len(said.splitlines()) == 3
+    assert "line 1: 1 of its bytes are no UTF-8; save it as UTF-8\n" in warned
+    assert "line 2: a tab is read as a space, as a line is one text; give one column" in warned
+    assert "\x1b" not in warned and "line 3: read as <unk>: \\x1b" in warned
+
+
+def test_a_closed_standard_input_is_named(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = os.dup(0)
+    os.close(0)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            main(["use", LANGUAGE, "--scale", "demo", "--results", plan.results])
+    finally:
+        os.dup2(kept, 0)
+        os.close(kept)
+    said = f"{ended.value}{capsys.readouterr().err}"
+    assert "error: standard input: Bad file descriptor; name a file of lines (INPUT=)" in said
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        (
+            "stack_language/uniform_soft/seed-0",
+            'RUN="stack_language/uniform_soft/seed-0" is not trained here at scale demo; make run '
+            "SCALE=demo ONLY={folder}/measures/stack_language/uniform_soft/seed-0.json trains it",
+        ),
+        ("stack_language/uniform_soft/seed-99", "RUN: unknown run of scale demo"),
+        ("stack_language/uniform_sof/seed-0", "RUN: unknown run of scale demo"),
+        ("stack/uniform_soft/seed-0", "RUN: unknown run of scale demo"),
+    ],
+)
+def test_a_run_that_would_be_trained_is_told_from_one_that_there_is_not(
+    plan: Plan, tmp_path: Path, key: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        use(plan, key, tmp_path / "lines", "(1)")
+    sentence = f"{ended.value}{capsys.readouterr().err}"
+    assert f"error: {said.format(folder=plan.folder)}" in sentence

@@ -284,6 +284,59 @@ def test_what_are_no_weights_is_refused_in_each_pass(name, monkeypatch):
             run(model)
 
 
+DEPENDENT = {
+    "in_place": (lambda scores: scores.mul_(2).softmax(-1), "it changes the scores"),
+    "mixing": (
+        lambda scores: (scores + scores.clamp(min=-9).mean(0)).softmax(-1),
+        "what a text gets changes with another text",
+    ),
+    "placed": (
+        lambda scores: (scores * torch.arange(1, len(scores) + 1)[:, None, None, None]).softmax(-1),
+        "what a text gets changes with its place in the batch",
+    ),
+    "drawn": (
+        lambda scores: (scores + torch.randn_like(scores)).softmax(-1),
+        "it draws random numbers outside training",
+    ),
+    "foreseeing": (
+        lambda scores: (scores + scores.clamp(min=-9).mean(2, keepdim=True)).softmax(-1),
+        "what a query gets changes with later ones",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DEPENDENT)
+def test_weights_that_depend_on_what_they_must_not_are_refused(name, monkeypatch):
+    monkeypatch.setitem(globals(), name, DEPENDENT[name][0])
+    register(name, f"{__name__}:{name}")
+    model = made("llama", f"saccade_{name}")
+    for _ in range(2):
+        with pytest.raises(ValueError, match=f"^saccade_{name}: {DEPENDENT[name][1]}"):
+            run(model)
+
+
+def test_where_no_future_is_masked_a_query_may_look_at_later_ones(monkeypatch):
+    monkeypatch.setitem(globals(), "foreseeing", DEPENDENT["foreseeing"][0])
+    register("foreseeing", f"{__name__}:foreseeing")
+    assert run(made("bert", "saccade_foreseeing"))["logits"].isfinite().all()
+
+
+@pytest.mark.parametrize(
+    ("path", "arguments", "said"),
+    [
+        ("model.normalizers.topk:TopK", {"kk": 3}, "TopK takes no argument 'kk', only: k"),
+        (f"{__name__}:steep", {}, "needs 'sharpness': give it to register, sharpness=..."),
+        (f"{__name__}:steep", {"sharpness": 2, "scores": 1}, "no argument 'scores', only: sharp"),
+        ("model.normalizers.softmax:Softmax", {"k": 1}, "takes no argument 'k', only: none"),
+    ],
+)
+def test_an_argument_that_is_missing_or_unknown_is_named_before_a_model_is_made(
+    path, arguments, said
+):
+    with pytest.raises(ValueError, match=said):
+        register("odd", path, **arguments)
+
+
 def test_a_path_that_names_nothing_is_refused():
     with pytest.raises(ValueError, match=r"'model.normalizers.softmax:Sofmax' cannot be imported"):
         register("sofmax", "model.normalizers.softmax:Sofmax")

@@ -80,6 +80,7 @@ def test_own_tables_have_own_rows_and_nothing_of_a_paper(files):
         assert "(data, training)" in table["caption"]
         assert not {"printed", "notes", "differs", "mechanisms"} & {*table}
     without = {**TALKS, "evaluators": {"attention_maps": None}}
+    del without["tables"]
     plan = planned(files, own_experiments={"my_talks": without})
     assert "my_talks_last_token" not in plan.own_tables["explicit_sparse"]
 
@@ -113,14 +114,25 @@ def test_an_overlay_takes_own_data_and_tells_of_them_without_their_folder(files)
         ({"like": "zhao2019/sparse_translatoin"}, 'did you mean "sparse_translation"?'),
         ({"like": "kinley2020/sparse_translation"}, "write zhao2019/sparse_translation"),
         ({"variants": ["multi30k"]}, 'unknown variant "multi30k"'),
+        ({"like": "zhao2019/other"}, "other is an experiment of your own; name that of a paper"),
+        ({"like": "zhao2019/my_talks"}, "my_talks is an experiment of your own"),
         ({"tables": ["table_9"]}, 'unknown table "table_9"'),
+        (
+            {"tables": ["language_modelling"]},
+            "tables: language_modelling shows nothing of sparse_translation; leave",
+        ),
+        (
+            {"evaluators": {"attention_maps": None}},
+            "tables: last_token needs attention_maps, which the evaluators take away; leave one",
+        ),
         ({"data": {"dataset": "pairs", "train": ["my.de", "my.eng"]}}, "my.eng is no file"),
         ({"modle": {}}, "modle"),
     ],
 )
 def test_a_mistake_is_a_sentence_that_names_file_and_key(files, change, said):
     def make() -> None:
-        _ = planned(files, own_experiments={"my_talks": {**TALKS, **change}}).own_tables
+        own = {"my_talks": {**TALKS, **change}, "other": FILMS}
+        _ = planned(files, own_experiments=own).own_tables
 
     text = sentence(make)
     assert said in text and "own_experiments.my_talks" in text

@@ -495,6 +495,15 @@ def by_texts(scores):
     return (scores * scores.shape[0]).softmax(-1)
 
 
+def by_place(scores):
+    """Softmax that is sharper the later a text is in its batch."""
+    return (scores * torch.arange(1, len(scores) + 1).view(-1, 1, 1, 1)).softmax(-1)
+
+
+def leaving(scores):
+    sys.exit(0)
+
+
 def windowed(scores):
     """Softmax over the five keys around a query, which are all padding far behind a text."""
     queries, keys = (torch.arange(length) for length in scores.shape[2:])
@@ -845,6 +854,8 @@ REFUSED = [
     (seeding, "in training, it sets the seed of torch's random numbers"),
     (double_precision, "in training, its weights are torch.float64, and those of torch.float32"),
     (by_texts, "after training, what a text gets changes with the number of texts in its batch"),
+    (by_place, "in training, what a text gets changes with its place in the batch"),
+    (leaving, "in training, it fails with SystemExit: 0"),
     (windowed, "in training, some rows are not finite: a query of padding may have no key"),
     (Locked, "copied for each layer, it fails with TypeError: cannot pickle"),
     (lambda s: Blocking.apply(s), "its weights change with the scores and pass no gradient"),

@@ -230,6 +230,17 @@ def test_what_was_found_before_a_mistake_is_kept(measuring):
     assert len(measuring.cached) == 1 and not measuring.out.exists()
 
 
+def test_an_evaluator_that_does_not_fit_is_named_with_a_way_out(measuring):
+    del measuring.evaluators["importance"]
+    path = "model.probes.importance.classification:token_scores"
+    measuring.evaluators["scores"] = coded({"path": path})
+    said = measuring.measure().said
+    assert "Traceback" in said and len(measuring.cached) == 1 and not measuring.out.exists()
+    error = said.splitlines()[-1]
+    assert error.startswith(f"error: evaluator 'scores' ({path}) fails with TypeError: ")
+    assert error.endswith("leave it out (evaluators: {scores: null})")
+
+
 def test_what_was_planned_otherwise_or_is_not_there_is_refused(measuring):
     job, nodes = measuring.job, measuring.evaluators
 

@@ -1,13 +1,14 @@
 """What a model makes of a line is what the project's own code makes of the same example."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 
 from model.batches.batching import collate
 from model.batches.pairs import collate_pairs
@@ -65,6 +66,20 @@ def test_a_review_is_read_as_the_example_that_it_is(plan: Plan) -> None:
     assert torch.equal(reading.field(), field_of_first(output.weights)[0])
     assert torch.equal(reading.importance(), gradient(model.model, batch)[0])
     assert len(reading.tokens) == len(reading.field()) == batch.tokens.shape[1]
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+@pytest.mark.parametrize("key", [REVIEWS, LANGUAGE])
+def test_weights_that_are_not_finite_are_refused(
+    plan: Plan, tmp_path: Path, key: str, number: float
+) -> None:
+    run = find(plan, key)
+    weights = load_file(run.weights)
+    name = max(weights)
+    weights[name].flat[-1] = number
+    save_file(weights, tmp_path / "weights")
+    with pytest.raises(UserError, match=f"{tmp_path}/weights: {name} has .* train it again"):
+        model_of(plan, replace(run, weights=tmp_path / "weights"))
 
 
 def test_a_changed_word_is_read_in_its_place(plan: Plan) -> None:

@@ -36,10 +36,11 @@ def main(args: argparse.Namespace) -> None:
     pairs = {pair for _, pair, _ in row.cells()}
     runs = [run for run in kept if named(run.key)[:2] in pairs]
     if not runs:
-        have = ", ".join(run.key for run in kept) or "no run"
+        have = ", ".join(run.key for run in kept)
         raise InputError(
-            f"ROW={row.address}: its weights are not published at scale {plan.scale}, only those "
-            f"of {have}; make reproduce ROW={row.address} trains it again"
+            f"ROW={row.address}: its weights are not published at scale {plan.scale}, "
+            f"{f'only those of {have}' if have else 'nor any others'}; make reproduce "
+            f"ROW={row.address} trains it again"
         )
     # What computes is slow to import; nothing waits for it that is refused before.
     from workflow.trained.recomputed import recomputed

@@ -3,6 +3,7 @@
 import argparse
 import subprocess
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from workflow import PUBLISHED, ROOT
@@ -11,7 +12,14 @@ from workflow.planning.configured import configured
 from workflow.planning.corpora import missing_file
 from workflow.planning.plan import Plan, Run
 from workflow.reporting.measures import Measures
-from workflow.reporting.publication.reproduction import LOG, AddressedRow, append, compare, line
+from workflow.reporting.publication.reproduction import (
+    LOG,
+    AddressedRow,
+    append,
+    check_appendable,
+    compare,
+    line,
+)
 from workflow.reporting.publication.results import measured, measures_of, published
 from workflow.runtime.errors import InputError
 from workflow.terminal import arguments
@@ -31,20 +39,28 @@ def main(args: argparse.Namespace) -> None:
     """Train the row in a folder of its own, and compare."""
     plan, row, before, runs = asked(args, args.seed)
     refuse_missing(plan, runs)
+    check_appendable(PUBLISHED / LOG)
     targets = [str(measures_of(plan, run.key)) for run in runs]
     settings = arguments.settings(args).items()
     options = [part for name, value in settings for part in (f"--{name}", str(value))]
-    done = subprocess.run(
-        [sys.executable, "-m", "workflow", "run", *targets, *options], check=False
-    )
-    if done.returncode:
-        sys.exit(done.returncode)
+    command = [sys.executable, "-m", "workflow", "run", *targets, *options]
+    if code := status_of(command):
+        sys.exit(code)
     made = [result for run in runs if (result := measured(plan, run.key))]
     found = compare(row, before, Measures(it.measure for it in made))
     today = datetime.now(UTC).date().isoformat()
     append(PUBLISHED / LOG, line(row, found, made[0].run, today, blas()))
     print("\n".join(map(str, found)))
     print(f"Logged:   {PUBLISHED.relative_to(ROOT) / LOG}")
+
+
+def status_of(command: list[str]) -> int:
+    """Return the exit status of a command, which Ctrl-C lets end in its own time."""
+    with subprocess.Popen(command) as process:
+        while process.returncode is None:
+            with suppress(KeyboardInterrupt):  # it hears of it, too, and saves what it has
+                process.wait()
+        return process.returncode
 
 
 def asked(

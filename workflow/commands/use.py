@@ -1,6 +1,7 @@
 """Give lines of text to a trained model, which translates, classifies or weighs them.
 
-An empty line stays empty. Words that the model does not know are said on standard error.
+An empty line stays empty. Words that the model does not know are said on standard error, as are
+bytes that are no UTF-8, and tabs.
 """
 
 import argparse
@@ -12,6 +13,7 @@ from typing import Any
 
 from workflow.commands import explore
 from workflow.runtime.errors import InputError
+from workflow.runtime.failure import printable
 from workflow.terminal import arguments
 
 ON_DEMAND = ("attention", "field", "importance")
@@ -41,13 +43,19 @@ def main(args: argparse.Namespace) -> None:
     try:
         stream = open(args.input or 0, "rb")  # noqa: SIM115
     except OSError as error:
-        raise InputError(f"INPUT={args.input}: {error.strerror}; name a file of lines") from None
+        where = f"INPUT={args.input}" if args.input else "standard input"
+        raise InputError(f"{where}: {error.strerror}; name a file of lines (INPUT=)") from None
     name, left_out = args.input or Path("standard input"), Dropped()
     for number, line in enumerate(stream, start=1):
         if number == 1:
             check_beginning(name, line)
         # Bytes that are no text become a sign that no model knows.
+        before = left_out.replaced_bytes
         text = left_out.decode_line(name, line)
+        if wrong := left_out.replaced_bytes - before:
+            note(number, f"{wrong} of its bytes are no UTF-8; save it as UTF-8")
+        if "\t" in text:
+            note(number, "a tab is read as a space, as a line is one text; give one column alone")
         try:
             reading = model.read(text.rstrip("\r\n")) if text.strip() else None
             as_json = args.json or asked
@@ -55,7 +63,12 @@ def main(args: argparse.Namespace) -> None:
         except InputError as error:
             raise InputError(f"line {number}: {error}") from None
         if reading and reading.unknown:
-            print(f"line {number}: read as <unk>: {', '.join(reading.unknown)}", file=sys.stderr)
+            note(number, f"read as <unk>: {', '.join(reading.unknown)}")
+
+
+def note(number: int, sentence: str) -> None:
+    """Say on standard error what is odd about a line."""
+    print(printable(f"line {number}: {sentence}"), file=sys.stderr)
 
 
 def in_json(reading: Any, asked: list[str]) -> str:

@@ -8,7 +8,7 @@ scales. Of variants that come to be the same run the first is kept. It stands be
 rows in tables of its own: one for each table that shows the variants, without what is the paper's.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -28,15 +28,23 @@ HERE = ("like", "title", "variants", "tables")
 """What an own experiment says beside settings."""
 
 
-def own_experiment(name: str, own: OwnExperiment, papers: Mapping[str, Experiment]) -> Experiment:
+def own_experiment(
+    name: str, own: OwnExperiment, papers: Mapping[str, Experiment], others: Iterable[str] = ()
+) -> Experiment:
     """Return a user's own experiment like one of the papers'.
 
-    Raises InputError where its name is taken, or what it is like is not there.
+    Raises InputError where its name is taken, or what it is like is not there, or is one of the
+    `others`, the user's own.
     """
     where = f"config: own_experiments.{name}"
     if name in papers:
         raise InputError(f"{where}: {papers[name].paper} has an experiment of this name; rename it")
     paper, _, of = own["like"].rpartition("/")
+    if of in others:
+        raise InputError(
+            f"{where}.like: {of} is an experiment of your own; name that of a paper which it is "
+            "like, and repeat what it changes"
+        )
     require_known(f"{where}.like", "experiment", [of], papers)
     source = papers[of]
     keys = (source.paper, source.definition["source"].split()[0])
@@ -73,7 +81,7 @@ def own_tables(
 ) -> dict[str, OwnTables]:
     """Return the tables of own experiments by the folder of the paper that they are like.
 
-    Raises InputError for a table that is not there.
+    Raises InputError for a table that is not there, or that is asked for and shows nothing.
     """
     by_paper: dict[str, dict[str, Table]] = {}
     for name, definition in own.items():
@@ -83,10 +91,27 @@ def own_tables(
         where = f"config: own_experiments.{name}.tables"
         require_known(where, "table", wanted, stated["tables"])
         tables = by_paper.setdefault(experiment.paper, {})
+        for table in definition.get("tables", ()):
+            _check_shown(experiment, stated, table, where)
         for table in wanted:
             if own_table := _table(experiment, scale, stated, stated["tables"][table]):
                 tables[f"{name}_{table}"] = own_table
     return dict(by_paper)
+
+
+def _check_shown(own: Experiment, stated: Tables, table: str, where: str) -> None:
+    """Raise InputError for a table in which no own experiment could have a number."""
+    source = own.like.rpartition("/")[2]
+    shown = {metric for _, metric, _ in _shown(stated["tables"][table], stated, source)}
+    if not shown:
+        raise InputError(f"{where}: {table} shows nothing of {source}; leave it out")
+    needed = {stated["metrics"][metric]["measure"].split(".")[0] for metric in shown}
+    evaluators = own.overlay.get("evaluators", {})
+    if all(evaluators.get(name, {}) is None for name in needed):
+        raise InputError(
+            f"{where}: {table} needs {' or '.join(sorted(needed))}, which the evaluators take "
+            "away; leave one of both out"
+        )
 
 
 def _table(own: Experiment, scale: ScaleName, stated: Tables, table: Table) -> Table | None:

@@ -98,7 +98,9 @@ class Plan:
         self.scale += f"+{LIMIT}{self.limit}" if self.limit else ""
         self.experiments = {}
         self._own = self.config.get("own_experiments", {})
-        own = {name: own_experiment(name, own, stated) for name, own in self._own.items()}
+        own = {
+            name: own_experiment(name, own, stated, self._own) for name, own in self._own.items()
+        }
         for name, experiment in (stated | own).items():
             scales = [self.config["scale"]] if name in own else SCALES
             experiment.check(stated | own, self.parts, scales)

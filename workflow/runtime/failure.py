@@ -26,14 +26,14 @@ def exit_on_user_error(results: Path | None = None) -> Iterator[None]:
     try:
         yield
     except UserError as error:
-        sys.exit(f"error: {_printable(str(error))}")
+        sys.exit(f"error: {printable(str(error))}")
     except Damaged as error:
-        sys.exit(f"error: {_printable(str(error))}; {_remedy(error.path, results)}.")
+        sys.exit(f"error: {printable(str(error))}; {_remedy(error.path, results)}.")
     except BrokenPipeError:  # whoever reads the output has enough, as `head` has
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(128 + signal.SIGPIPE)
     except OSError as error:
-        where = f" ({_printable(str(error.filename))})" if error.filename else ""
+        where = f" ({printable(str(error.filename))})" if error.filename else ""
         remedy = ""
         if error.errno in DISK_FULL:
             remedy = "; make room and run again"
@@ -45,12 +45,12 @@ def exit_on_user_error(results: Path | None = None) -> Iterator[None]:
         if not isinstance(error, MemoryError) and not NO_MEMORY.search(reason):
             raise
         sys.exit(
-            f"error: there is not enough memory ({_printable(reason)}); lower what is computed at "
+            f"error: there is not enough memory ({printable(reason)}); lower what is computed at "
             "once (training.batch.micro_tokens, an evaluator's tokens), or give the job more."
         )
 
 
-def _printable(sentence: str) -> str:
+def printable(sentence: str) -> str:
     """Return a sentence that stays one line, whatever a name in it holds."""
     return "".join(one if one.isprintable() else repr(one)[1:-1] for one in sentence)
 

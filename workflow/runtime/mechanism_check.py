@@ -180,7 +180,7 @@ def _tried(
                     return f"given {what} {tuple(context.shape)}, {fault}"
             if not training and not same(before_call, saved(mechanism)):
                 return when + CHANGES
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if str(error).startswith("CUDA"):  # the GPU's fault, which another attempt may not meet
             raise
         return f"{when}it fails with {type(error).__name__}: {error}".splitlines()[0].rstrip(".: ")

@@ -53,7 +53,8 @@ class Repeated:
         self.saved = saved(self.mechanism)
         answer, after_one = self._of_copy(values), _random_state(values.device)
         torch.manual_seed(1)
-        if not self.training and not torch.equal(after_one, _random_state(values.device)):
+        draws = not torch.equal(after_one, _random_state(values.device))
+        if draws and not self.training:
             return "it draws random numbers; do so in training alone (self.training)"
         # After training a second call has to give the same; in training a buffer may change it.
         first = self._of_copy(values, 2) if self.training else self._of(self.mechanism, values, 2)
@@ -79,6 +80,8 @@ class Repeated:
             other[text] = values[text]
             if not torch.equal(self._of_copy(other)[text], answer[text]):
                 return "what a text gets changes with another text of its batch"
+        if not draws and not _close(self._of_copy(values.flip(0)), answer.flip(0)):
+            return "what a text gets changes with its place in the batch"
         # In training fewer texts draw other random numbers.
         if not self.training and not _close(self._of_copy(values[:1]), answer[:1]):
             return "what a text gets changes with the number of texts in its batch"

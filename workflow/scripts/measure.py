@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 import time
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from workflow.datasets.io.checksums import read_manifest
 from workflow.planning.identity import ResolvedSpec, asked, digest, measuring_roots, without_paths
 from workflow.planning.run_files import EvaluatorRecord
 from workflow.runtime.atomic import write_atomically
-from workflow.runtime.errors import UserError
+from workflow.runtime.errors import CODE_ERRORS, UserError
 from workflow.runtime.failure import exit_on_user_error
 from workflow.runtime.integrity import (
     Damaged,
@@ -88,7 +89,15 @@ def _evaluate(spec: ResolvedSpec, args: argparse.Namespace) -> dict[str, Evaluat
                 built = check_run_code(spec)
                 subject = load_subject(spec, args)
                 history = _history(args.run)
-            record = _measure(name, node, spec, subject, history, further, records)
+            try:
+                record = _measure(name, node, spec, subject, history, further, records)
+            except CODE_ERRORS as error:
+                traceback.print_exc()
+                raise UserError(
+                    f"evaluator '{name}' ({node['path']}) fails with {type(error).__name__}: "
+                    f"{error}; where it doesn't fit the data or the model, leave it out "
+                    f"(evaluators: {{{name}: null}})"
+                ) from None
             if ran != node["code"]:
                 record["ran"] = ran
             if built != spec["code"]:

@@ -1,6 +1,7 @@
 """A row made anew: which runs that takes, and each number beside the published seeds."""
 
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from scipy import stats
 
 from tests.reporting.synthetic import Results, plan_of
-from workflow.commands.reproduce import blas, refuse_missing
+from workflow.commands.reproduce import blas, refuse_missing, status_of
 from workflow.definitions.paper import Paper
 from workflow.planning.plan import Plan
 from workflow.reporting.measures import Measures
@@ -18,6 +19,7 @@ from workflow.reporting.publication.reproduction import (
     AddressedRow,
     ReproducedNumber,
     append,
+    check_appendable,
     compare,
     line,
 )
@@ -140,6 +142,30 @@ def test_a_row_of_data_to_get_by_hand_names_the_file(plan: Plan) -> None:
     run = plan.run("classification_learning", "yelp_attention", 0)
     with pytest.raises(InputError, match=r"yelp/\S+ can't be downloaded; get it from https://"):
         refuse_missing(plan, [run])
+
+
+@pytest.mark.parametrize("address", [f"{SST}/", SST.replace("discrete_transformer", "kinley2020")])
+def test_a_row_may_end_in_a_slash_or_begin_with_the_papers_key(address: str) -> None:
+    assert AddressedRow.at(address, PAPERS).address == SST
+
+
+def test_a_log_that_takes_no_line_is_refused(tmp_path: Path) -> None:
+    check_appendable(tmp_path / "LOG.md")
+    append(tmp_path / "LOG.md", "| a |\n")
+    assert (tmp_path / "LOG.md").read_text() == HEAD + "| a |\n"
+    with pytest.raises(InputError, match=f"^{tmp_path}: Is a directory, so no line can be added"):
+        check_appendable(tmp_path)
+
+
+def test_what_is_interrupted_ends_in_its_own_time(tmp_path: Path) -> None:
+    made = tmp_path / "saved"
+    slow = (
+        "import os, signal, sys, time\n"
+        "try:\n    os.kill(os.getppid(), signal.SIGINT); time.sleep(1); os.kill(os.getpid(), 2)\n"
+        f"except KeyboardInterrupt:\n    time.sleep(1); open({str(made)!r}, 'w').close()\n"
+        "sys.exit(3)"
+    )
+    assert status_of([sys.executable, "-c", slow]) == 3 and made.is_file()
 
 
 def test_a_line_of_the_log(tmp_path: Path) -> None:

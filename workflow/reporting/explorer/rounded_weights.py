@@ -59,7 +59,7 @@ def read_model(run: ExplorerRun, words: Words) -> nn.Module:
 
     Raises:
         Damaged: the file of its weights can't be read.
-        ReportingError: they are of another model.
+        ReportingError: they are of another model, or a number of theirs is not finite.
     """
     path, prefix = run.weights, run.prefix
     try:
@@ -67,6 +67,12 @@ def read_model(run: ExplorerRun, words: Words) -> nn.Module:
     except (OSError, SafetensorError) as error:
         raise Damaged(path, f"{path} cannot be read ({error})") from None
     given = {name[len(prefix) :]: one for name, one in every.items() if name.startswith(prefix)}
+    for name, one in given.items():
+        if not one.isfinite().all():
+            raise ReportingError(
+                f"{path}: {name} has numbers that are NaN or infinite, so this model computes "
+                "nothing; lower training.optimizer.lr and train it again"
+            )
     model: nn.Module = build(run.record["spec"]["model"], vocabulary_size=len(words.texts))
     tables = {f"{name}.token.weight" for name in _embeddings(model)}
     kept = {name: _kept(one, words) if name in tables else one for name, one in given.items()}

@@ -15,7 +15,6 @@ from workflow.definitions.expected import Printed
 from workflow.definitions.names import require_known
 from workflow.definitions.paper import Paper
 from workflow.definitions.tables import Metric
-from workflow.files import write_text
 from workflow.planning.plan import Plan, Run
 from workflow.planning.run_files import RunRecord
 from workflow.reporting.cells import text
@@ -50,12 +49,13 @@ class AddressedRow:
     @classmethod
     def at(cls, address: str, papers: Sequence[Paper]) -> "AddressedRow":
         """Find a row; InputError names the nearest part that there is."""
-        parts = address.split("/")
+        parts = address.strip("/").split("/")
         if len(parts) != 3:
             raise InputError(
                 f'ROW="{address}": write <paper>/<table>/<row>, as in the addresses of the report'
             )
-        by_name = {paper.name: paper for paper in papers}
+        by_name = {one.key: paper for paper in papers for one in paper.about.references}
+        by_name |= {paper.name: paper for paper in papers}
         require_known("ROW", "paper", parts[:1], by_name)
         paper = by_name[parts[0]]
         require_known(f"ROW={parts[0]}", "table", parts[1:2], paper.items("tables"))
@@ -222,7 +222,18 @@ def line(
     return f"| {' | '.join(part.replace('|', '/') for part in parts)} |\n"
 
 
+def check_appendable(log: Path) -> None:
+    """Raise InputError where no line can be added to the log, before anything is trained for it."""
+    try:
+        log.open("a").close()
+    except OSError as error:
+        raise InputError(
+            f"{log}: {error.strerror}, so no line can be added to it; make it a file that can be "
+            "written"
+        ) from None
+
+
 def append(log: Path, added: str) -> None:
     """Add a line to the log, which begins with what it is."""
-    before = log.read_text(encoding="utf-8") if log.is_file() else HEAD
-    write_text(log, before + added)
+    with log.open("a", encoding="utf-8") as file:  # in one piece, whoever else adds a line
+        file.write(added if file.tell() else HEAD + added)
