@@ -79,7 +79,7 @@ def test_a_stopped_process_goes_on_to_save_its_state_and_ends(job, whole):
     # A fifth of this patience is the time to save: enough beside busy processes.
     outcome = job.train("--patience", "5", before=stop(after=9, seconds=0.4))
     assert outcome.status == 75, outcome.said
-    assert TOLD.search(outcome.said) and "in _update" in outcome.said  # of the stack
+    assert TOLD.search(outcome.said) and "model/training/loop.py" in outcome.said  # of the stack
     (state,) = job.states
     saved = int(state.stem.removeprefix("state-"))
     assert saved in (9, 10)  # the update under way, or the next

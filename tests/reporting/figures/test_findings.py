@@ -95,16 +95,16 @@ LOW, HIGH = [1.0, 1.1, 1.2], [5.0, 5.1, 5.3]
     (along("up"), ""),
     (survey(panel(softmax=LOW, a=HIGH, b=[0, 0.2, 0.1], c=[9, 1, -9], d=[3])),
      "Of 3 comparisons with softmax, 1 are better and 1 worse, corrected for their number 1 and 1, "
-     "the others undecided; better somewhere, corrected, and shown worse nowhere: a"),
+     "the others undecided; better in a panel, corrected, and shown worse in none: a"),
     (survey(panel(softmax=[0, 0, 0], a=[0.1, 0.15, 0.2], b=[0.1, 0.15, 0.2])),
      "Of 2 comparisons with softmax, 2 are better and 0 worse, corrected for their number 0 and 0, "
-     "the others undecided; better somewhere, corrected, and shown worse nowhere: none"),
+     "the others undecided; better in a panel, corrected, and shown worse in none: none"),
     (survey(panel("x", softmax=LOW, a=HIGH, b=HIGH), panel("y", softmax=HIGH, a=LOW)),
      "Of 3 comparisons with softmax, 2 are better and 1 worse, corrected for their number 2 and 1, "
-     "the others undecided; better somewhere, corrected, and shown worse nowhere: b"),
+     "the others undecided; better in a panel, corrected, and shown worse in none: b"),
     (survey(panel(softmax=HIGH, a=LOW)),
      "Of 1 comparisons with softmax, 0 are better and 1 worse, corrected for their number 0 and 1, "
-     "the others undecided; better somewhere, corrected, and shown worse nowhere: none"),
+     "the others undecided; better in a panel, corrected, and shown worse in none: none"),
     (survey(panel(softmax=[1], a=[5])), ""),
     (findings.best([model("x", 2, **BEST), model("y", 2, **OTHER)], METHODS, RANKED),
      "The best method by truth is also the best by a drop in 1 of 2 models"),

@@ -77,7 +77,7 @@ def test_rows_of_two_devices_are_named_as_the_form_has_them(
 
 def test_a_high_table_goes_on_in_the_next_float() -> None:
     first, *others = made(2, 150).split(r"\begin{table}")[1:]
-    assert len(others) == 2 and r"\label{tab:toy}" in first
+    assert len(others) == 2 and r"\label{tab:kinley2020-toy}" in first
     assert all("Toy, continued." in one and r"\toprule" in one for one in others)
 
 

@@ -147,7 +147,7 @@ def survey(panels: Sequence[Panel], baseline: str, measures: Mapping[str, ShownM
     return (
         f"Of {len(each)} comparisons with {baseline}, {len(up)} are better and {len(down)} worse, "
         f"corrected for their number {len(surely_up)} and {len(surely_down)}, the others "
-        f"undecided; better somewhere, corrected, and shown worse nowhere: "
+        f"undecided; better in a panel, corrected, and shown worse in none: "
         f"{listed(gains) or 'none'}"
         if each
         else ""

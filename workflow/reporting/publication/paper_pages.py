@@ -68,7 +68,7 @@ class Block:
 
     @property
     def long(self) -> int:
-        """How many rows a table has that is too long to be seen at once, else 0."""
+        """How many lines a table has that is too long to be seen at once, else 0."""
         rows = self.body.count("\n| ")
         return rows if rows > ROWS else 0
 

@@ -141,12 +141,13 @@ class Tabular:
 def latex(definitions: Tables, name: str, shown: Grid, table: LongForm, slide: bool = False) -> str:
     """Return the table as floats or slides, with what else is to be known of it in comments."""
     definition = definitions["tables"][name]
-    title = _title(str(definition["title"]), str(definition["source"]))
+    source = str(definition["source"])
+    title = _title(str(definition["title"]), source)
     rooms = [SLIDE] if slide else [COLUMN, PAGE]
     parts, room, turned = _fitted(shown, rooms) if shown.rows else ([], COLUMN, False)
     caution = TURNED_TWO_DEVICES if shown.caution and turned else shown.caution
     caption = tex(f"{title}. {shown.caption} {caution}".strip())
-    label = rf"\label{{tab:{name}}}"
+    label = rf"\label{{tab:{source.partition(' ')[0]}-{name}}}"
     titles = [rf"\caption{{{caption}{label}}}", rf"\caption{{{tex(title)}, continued.}}"]
     notes = [f"% {note}" for note in ("Notes:", *shown.notes)] if shown.notes else []
     if slide:
