@@ -161,7 +161,11 @@ def test_pipes_are_escaped() -> None:
 
 def test_a_table_counts_its_verdicts() -> None:
     words = ["near", "within, seeds apart", "wide tolerance", "not comparable", "within, one seed"]
-    cells = [record(expected="1", verdict=word) for word in (*words, "not run", "quoted")]
+    cells = [
+        record(row=f"r{at}", expected="1", verdict=word)
+        for at, word in enumerate((*words, "not run", "quoted"))
+    ]
+    cells.append(record(row="r0", expected="2", verdict="not comparable"))  # of another paper
     said = "5 numbers beside the paper's: 2 within tolerance, 1 near, 2 without a verdict."
     assert counted([*cells, record(verdict="not comparable")]) == said
     assert counted([record(expected="1", verdict="not run")]) == ""

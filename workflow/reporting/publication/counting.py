@@ -12,9 +12,7 @@ import pandas as pd
 
 from workflow.reporting.cells import Cell, TableAbout, read_table, records
 from workflow.reporting.publication.cell_settings import CellSettings
-from workflow.reporting.statistics.verdict import COMPARED, WORDS
-
-RANKED = ("not run", "not comparable", "second reading", "wide tolerance", *COMPARED)
+from workflow.reporting.statistics.verdict import RANKED, WORDS
 
 
 class Comparison(Cell):

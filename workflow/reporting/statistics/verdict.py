@@ -19,6 +19,8 @@ COMPARED: tuple[ComparedWord, ...] = get_args(ComparedWord)
 """The verdicts proper, the best first."""
 JUDGED: tuple[Word, ...] = (*COMPARED, "wide tolerance")
 """The verdicts that are counted; the last is none, as the tolerance confirms nothing."""
+RANKED = ("not run", "not comparable", "second reading", "wide tolerance", *COMPARED)
+"""Of one number with several verdicts that of the last counts."""
 WORDS: tuple[Word, ...] = get_args(Word)
 NEAR = 2
 """`near` reaches to this many tolerances."""

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from workflow.reporting.cells import Cell
+from workflow.reporting.statistics.verdict import RANKED
 
 MARKS = {
     "reproduced": "✓",
@@ -41,8 +42,16 @@ def of(judged: Mapping[str, Mapping[str, str]]) -> str:
 
 
 def counted(cells: Iterable[Cell]) -> str:
-    """Say of a table how many numbers beside printed ones have which verdict, the best first."""
-    words = [cell["verdict"] for cell in cells if cell["expected"] and cell["verdict"] in MARKS]
+    """Say of a table how many numbers beside printed ones have which verdict, the best first.
+
+    One that two papers print counts once, by the worse verdict.
+    """
+    worst: dict[tuple[str, str], str] = {}
+    for cell in cells:
+        if cell["expected"] and cell["verdict"] in MARKS:
+            both = (worst.get((place := (cell["row"], cell["metric"])), RANKED[0]), cell["verdict"])
+            worst[place] = max(both, key=RANKED.index)
+    words = worst.values()
     by_mark = Counter(NAMES.get(MARKS[word], word) for word in sorted(words, key=[*MARKS].index))
     each = ", ".join(f"{count} {name}" for name, count in by_mark.items())
     return (
