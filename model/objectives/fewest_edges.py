@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from model.architectures.constrained_language_model import ConstrainedLanguageModel
-from model.batches.batching import PAD, Batch
+from model.batches.batching import Batch
 from model.normalizers.edge_gates import EdgeGates
+from model.objectives.language_modelling import LanguageModelling
 from model.objectives.loss import Loss
 
 
@@ -46,22 +46,16 @@ class FewestEdges:
 
     def loss(self, model: ConstrainedLanguageModel, batch: Batch, epoch: float) -> Loss:
         """Loss of a batch; metrics `loss` (nats per token) and, in training, `edges`: the share."""
-        inputs, targets, real = batch.tokens[:, :-1], batch.tokens[:, 1:], batch.real[:, :-1]
-        predicted = model(inputs, real, need_weights=False)
-        nll = F.cross_entropy(
-            predicted.logits.flatten(0, 1).float(), targets.flatten(), ignore_index=PAD
-        )
-        units = targets.numel() - batch.padding
-        sums = {"loss": nll.detach() * units}
+        nll, units, sums = LanguageModelling().loss(model, batch, epoch)
         if not model.training:
             return Loss(nll, units, sums)
         gates = [part.openness for part in model.modules() if isinstance(part, EdgeGates)]
-        share = open_share([one for one in gates if one is not None], real)
-        sums["edges"] = share.detach() * units
+        share = open_share([one for one in gates if one is not None], batch.real[:, :-1])
         with torch.no_grad():
             model.excess.mul_(self.memory).add_((1 - self.memory) * (nll - self.bound))
             model.pressure.sub_(self.rate * model.excess)
-        return Loss(nll + self.beta * model.pressure.exp() * share, units, sums)
+        mean = nll + self.beta * model.pressure.exp() * share
+        return Loss(mean, units, {**sums, "edges": share.detach() * units})
 
 
 def open_share(openness: list[Tensor], real: Tensor) -> Tensor:
