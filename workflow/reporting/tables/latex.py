@@ -147,7 +147,7 @@ def latex(definitions: Tables, name: str, shown: Grid, table: LongForm, slide: b
     parts, room, turned = _fitted(shown, rooms) if shown.rows else ([], COLUMN, False)
     caution = TURNED_TWO_DEVICES if shown.caution and turned else shown.caution
     caption = tex(f"{title}. {shown.caption} {caution}".strip())
-    label = rf"\label{{tab:{source.partition(' ')[0]}-{name}}}"
+    label = rf"\label{{tab:{key_of(source)}-{name}}}"
     titles = [rf"\caption{{{caption}{label}}}", rf"\caption{{{tex(title)}, continued.}}"]
     notes = [f"% {note}" for note in ("Notes:", *shown.notes)] if shown.notes else []
     if slide:
@@ -188,8 +188,8 @@ def _fitted(shown: Grid, rooms: Sequence[float]) -> tuple[list[Tabular], float, 
             if form.width <= room:
                 _stretch(form, room)
                 return [form], room, form is not upright
-    form = min(forms, key=lambda form: len(_parts(form, room)))
-    parts = _parts(form, room)
+    in_parts = ((form, _parts(form, room)) for form in forms)
+    form, parts = min(in_parts, key=lambda each: len(each[1]))
     for part in parts:
         _stretch(part, room)
     return parts, room, form is not upright

@@ -46,12 +46,9 @@ def counted(cells: Iterable[Cell]) -> str:
 
     One that two papers print counts once, by the worse verdict.
     """
-    worst: dict[tuple[str, str], str] = {}
-    for cell in cells:
-        if cell["expected"] and cell["verdict"] in MARKS:
-            both = (worst.get((place := (cell["row"], cell["metric"])), RANKED[0]), cell["verdict"])
-            worst[place] = max(both, key=RANKED.index)
-    words = worst.values()
+    marked = [cell for cell in cells if cell["expected"] and cell["verdict"] in MARKS]
+    marked.sort(key=lambda cell: RANKED.index(cell["verdict"]))
+    words = {(cell["row"], cell["metric"]): cell["verdict"] for cell in marked}.values()
     by_mark = Counter(NAMES.get(MARKS[word], word) for word in sorted(words, key=[*MARKS].index))
     each = ", ".join(f"{count} {name}" for name, count in by_mark.items())
     return (
